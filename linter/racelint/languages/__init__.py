@@ -1,0 +1,38 @@
+"""Front ends: each turns one file's bytes into a `Module`; a table maps suffixes to them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from racelint.model import Comment, Module
+
+
+class SourceProblem(Exception):  # noqa: N818  (it is a fact about the input, told in errors[], not a failure of ours)
+    """A file that cannot be lowered: `kind` is syntax-error, encoding-error or too-deep; line and column count from 1."""
+
+    def __init__(self, kind: str, message: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.kind, self.message, self.line, self.column = kind, message, line, column
+
+
+class FrontEnd(Protocol):
+    """What a language module offers."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def extract(self, data: bytes) -> Module:
+        """Lower a file. Raises SourceProblem for input that is not a program; never anything else."""
+
+    def comments(self, data: bytes) -> list[Comment]:
+        """Every comment of the file with its marker stripped ("#", "//"), for fixtures and suppressions."""
+
+    def is_test(self, path: str) -> bool:
+        """Whether a path (forward slashes, relative to the analysed root) is a test by the language's conventions."""
+
+
+def front_ends() -> dict[str, FrontEnd]:
+    """The front end for each file suffix; a language is imported only when the table is asked for."""
+    from racelint.languages.python import FRONT_END as PYTHON
+
+    return {suffix: front_end for front_end in (PYTHON,) for suffix in front_end.suffixes}

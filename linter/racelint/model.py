@@ -1,0 +1,378 @@
+"""The language-neutral program model: what every front end lowers to and all that the analysis sees.
+
+Plain NamedTuples throughout: they pickle fast, compare by value and hold no syntax node. A `Module` is a pure function
+of a file's text, so it can be cached by content; where the file lives is known to `Source` alone.
+Names inside a module (`qualname`) are relative to it: "Type.method", "function.inner", "<module>".
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from racelint.span import Span
+
+Scope: TypeAlias = Literal["local", "captured", "global"]
+Scalar: TypeAlias = str | int | float | bool | bytes | complex | None
+
+
+# --- expressions: reduced to what matters -----------------------------------------------------------------------------
+
+
+class Const(NamedTuple):
+    """A literal scalar."""
+
+    value: Scalar
+
+
+class Name(NamedTuple):
+    """A variable; `global` also covers builtins, the linker tells them apart."""
+
+    name: str
+    scope: Scope
+    span: Span
+
+
+class Attr(NamedTuple):
+    """`base.name`: one step of an access path."""
+
+    base: Expr
+    name: str
+    span: Span
+
+
+class Item(NamedTuple):
+    """`base[key]`: one step of an access path."""
+
+    base: Expr
+    key: Expr
+    span: Span
+
+
+class Call(NamedTuple):
+    """A call; a keyword named "" spreads a mapping, a `Star` among the arguments spreads a sequence."""
+
+    func: Expr
+    args: tuple[Expr, ...]
+    keywords: tuple[tuple[str, Expr], ...]
+    span: Span
+
+
+class Build(NamedTuple):
+    """A fresh container display; for "dict" `keys` runs beside `parts`, a None key spreads that part."""
+
+    kind: Literal["dict", "list", "set", "tuple"]
+    parts: tuple[Expr, ...]
+    keys: tuple[Expr | None, ...]
+    span: Span
+
+
+class Comp(NamedTuple):
+    """A comprehension: `body` is a loop that ends in `Collect`; a "generator" runs lazily in its consumer."""
+
+    kind: Literal["dict", "list", "set", "generator"]
+    body: Stmt
+    span: Span
+
+
+class Closure(NamedTuple):
+    """A function or lambda used as a value; `function` is its qualname in this module."""
+
+    function: str
+    span: Span
+
+
+class Logic(NamedTuple):
+    """Short-circuit `and` / `or`: the value is one of the operands."""
+
+    operator: Literal["and", "or"]
+    operands: tuple[Expr, ...]
+
+
+class Choice(NamedTuple):
+    """A conditional expression."""
+
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+class Op(NamedTuple):
+    """Something else made of these parts: arithmetic, comparison, "not", "in", "is", slices, format strings."""
+
+    operator: str
+    operands: tuple[Expr, ...]
+    span: Span
+
+
+class Bind(NamedTuple):
+    """An assignment inside an expression (`:=`)."""
+
+    target: Expr
+    value: Expr
+
+
+class Await(NamedTuple):
+    """A suspension point that waits for `value`."""
+
+    value: Expr
+    span: Span
+
+
+class Yield(NamedTuple):
+    """Hands a value (or, delegated, a whole iterable) to the consumer and suspends."""
+
+    value: Expr
+    delegated: bool
+    span: Span
+
+
+class Star(NamedTuple):
+    """A spread sequence in arguments, displays and targets."""
+
+    value: Expr
+
+
+Expr: TypeAlias = (
+    Const | Name | Attr | Item | Call | Build | Comp | Closure | Logic | Choice | Op | Bind | Await | Yield | Star
+)
+
+
+# --- statements: structure is kept, since order, nesting and exits decide --------------------------------------------
+
+
+class Assign(NamedTuple):
+    """`targets = value`; a target is a Name, Attr, Item, Star or a "tuple" Build of targets."""
+
+    targets: tuple[Expr, ...]
+    value: Expr
+    span: Span
+
+
+class Update(NamedTuple):
+    """`target operator= value`: read, modify, write."""
+
+    target: Expr
+    operator: str
+    value: Expr
+    span: Span
+
+
+class Delete(NamedTuple):
+    """`del target`."""
+
+    target: Expr
+    span: Span
+
+
+class Eval(NamedTuple):
+    """An expression evaluated for its effects."""
+
+    value: Expr
+    span: Span
+
+
+class Collect(NamedTuple):
+    """Adds an element to the comprehension around it; `key` for mappings."""
+
+    key: Expr | None
+    value: Expr
+    span: Span
+
+
+class Branch(NamedTuple):
+    """`if test`."""
+
+    test: Expr
+    then: Block
+    orelse: Block
+    span: Span
+
+
+class Loop(NamedTuple):
+    """`for target in iterable` or `while test`; `orelse` runs when the loop ends without break."""
+
+    target: Expr | None
+    iterable: Expr | None
+    test: Expr | None
+    body: Block
+    orelse: Block
+    is_async: bool
+    span: Span
+
+
+class Hold(NamedTuple):
+    """Context managers held over a body (`with`): pairs of expression and target."""
+
+    items: tuple[tuple[Expr, Expr | None], ...]
+    body: Block
+    is_async: bool
+    span: Span
+
+
+class Handler(NamedTuple):
+    """One `except` clause."""
+
+    caught: Expr | None
+    target: Expr | None
+    body: Block
+
+
+class Try(NamedTuple):
+    """Exceptions handled, and what runs on every way out."""
+
+    body: Block
+    handlers: tuple[Handler, ...]
+    orelse: Block
+    final: Block
+    span: Span
+
+
+class Jump(NamedTuple):
+    """Leaves the block: to the loop's next turn, out of the loop, the function, or by an exception."""
+
+    kind: Literal["return", "raise", "break", "continue"]
+    value: Expr | None
+    span: Span
+
+
+class Defer(NamedTuple):
+    """A call that runs when the function is left, last in first out (Go)."""
+
+    call: Expr
+    span: Span
+
+
+class Spawn(NamedTuple):
+    """A call that runs beside what follows (Go's `go`)."""
+
+    call: Expr
+    span: Span
+
+
+Stmt: TypeAlias = (
+    Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Defer | Spawn
+)
+Block: TypeAlias = tuple[Stmt, ...]
+
+
+# --- declarations -----------------------------------------------------------------------------------------------------
+
+
+class TypeRef(NamedTuple):
+    """A type as written: dotted name and arguments; a union is named "Union"."""
+
+    name: str
+    args: tuple[TypeRef, ...] = ()
+
+
+class Parameter(NamedTuple):
+    """A parameter; "variadic" collects positions, "keywords" collects names."""
+
+    name: str
+    kind: Literal["positional", "keyword", "variadic", "keywords"]
+    annotation: TypeRef | None
+    default: Expr | None
+
+
+class Function(NamedTuple):
+    """A function, method, lambda, class body or module body.
+
+    `binding` says what the first parameter is bound to: the instance, the class, or nothing. `bindings` maps each local
+    variable to every expression assigned to it (for types), `annotations` to its declared type; `element_of` lists the
+    locals that a loop or an unpacking takes out of something, with the expression they come from.
+    """
+
+    name: str
+    qualname: str
+    owner: str | None
+    parent: str | None
+    parameters: tuple[Parameter, ...]
+    returns: TypeRef | None
+    is_async: bool
+    is_generator: bool
+    binding: Literal["instance", "class", "none"]
+    is_property: bool
+    decorators: tuple[Expr, ...]
+    body: Block
+    bindings: dict[str, tuple[Expr, ...]]
+    annotations: dict[str, TypeRef]
+    doc: str
+    span: Span
+
+
+class Assigned(NamedTuple):
+    """A value assigned somewhere: the expression and the function whose scope gives its names their meaning."""
+
+    function: str
+    value: Expr
+
+
+class Field(NamedTuple):
+    """A field of a type, or a module's global: its declared type and all that is assigned to it."""
+
+    name: str
+    annotation: TypeRef | None
+    values: tuple[Assigned, ...]
+    span: Span
+
+
+class Type(NamedTuple):
+    """A class or struct."""
+
+    name: str
+    qualname: str
+    bases: tuple[Expr, ...]
+    fields: dict[str, Field]
+    methods: dict[str, str]
+    decorators: tuple[Expr, ...]
+    doc: str
+    span: Span
+
+
+class Import(NamedTuple):
+    """What a name stands for: a module, or `name` out of a module; `level` counts leading dots."""
+
+    module: str
+    name: str | None
+    level: int
+
+
+class AttributeStore(NamedTuple):
+    """`base.name = value` on something that is not the method's own instance: it may set a field of another type."""
+
+    function: str
+    base: Expr
+    name: str
+    value: Expr
+
+
+class Comment(NamedTuple):
+    """A comment that speaks to racelint; `alone` if nothing else stands on its line."""
+
+    line: int
+    text: str
+    alone: bool
+
+
+class Module(NamedTuple):
+    """One file, lowered. `star_imports` are modules all of whose public names are taken over."""
+
+    language: str
+    imports: dict[str, Import]
+    star_imports: tuple[Import, ...]
+    types: dict[str, Type]
+    functions: dict[str, Function]
+    globals: dict[str, Field]
+    attribute_stores: tuple[AttributeStore, ...]
+    comments: tuple[Comment, ...]
+    generated: bool
+    lines: int
+
+
+class Source(NamedTuple):
+    """A module and where it was found: absolute path, dotted name, whether findings in it are shown."""
+
+    path: str
+    name: str
+    module: Module
+    reported: bool

@@ -1,0 +1,26 @@
+"""Where something stands in a source file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of text: lines and columns count characters from 1, the end is exclusive (as in an editor)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Location(NamedTuple):
+    """A span in a file. The path is absolute with forward slashes; reporters shorten it."""
+
+    path: str
+    span: Span
+
+    @property
+    def line(self) -> int:
+        """The first line, from 1."""
+        return self.span.line
