@@ -81,6 +81,21 @@ class Closure(NamedTuple):
     span: Span
 
 
+class TypeValue(NamedTuple):
+    """A class used as a value; `type` is its qualname in this module."""
+
+    type: str
+    span: Span
+
+
+class Imported(NamedTuple):
+    """What a local import statement binds: a module, or `name` out of a module; `level` counts leading dots."""
+
+    module: str
+    name: str | None
+    level: int
+
+
 class Logic(NamedTuple):
     """Short-circuit `and` / `or`: the value is one of the operands."""
 
@@ -133,7 +148,23 @@ class Star(NamedTuple):
 
 
 Expr: TypeAlias = (
-    Const | Name | Attr | Item | Call | Build | Comp | Closure | Logic | Choice | Op | Bind | Await | Yield | Star
+    Const
+    | Name
+    | Attr
+    | Item
+    | Call
+    | Build
+    | Comp
+    | Closure
+    | TypeValue
+    | Imported
+    | Logic
+    | Choice
+    | Op
+    | Bind
+    | Await
+    | Yield
+    | Star
 )
 
 
@@ -278,8 +309,8 @@ class Function(NamedTuple):
     """A function, method, lambda, class body or module body.
 
     `binding` says what the first parameter is bound to: the instance, the class, or nothing. `bindings` maps each local
-    variable to every expression assigned to it (for types), `annotations` to its declared type; `element_of` lists the
-    locals that a loop or an unpacking takes out of something, with the expression they come from.
+    variable to every expression assigned to it, for types: an element that a loop takes out of `xs` is
+    `Op("element", (xs,))`, what a context manager gives is `Op("enter", (manager,))`. `annotations` holds declared types.
     """
 
     name: str
@@ -329,14 +360,6 @@ class Type(NamedTuple):
     span: Span
 
 
-class Import(NamedTuple):
-    """What a name stands for: a module, or `name` out of a module; `level` counts leading dots."""
-
-    module: str
-    name: str | None
-    level: int
-
-
 class AttributeStore(NamedTuple):
     """`base.name = value` on something that is not the method's own instance: it may set a field of another type."""
 
@@ -358,8 +381,8 @@ class Module(NamedTuple):
     """One file, lowered. `star_imports` are modules all of whose public names are taken over."""
 
     language: str
-    imports: dict[str, Import]
-    star_imports: tuple[Import, ...]
+    imports: dict[str, Imported]
+    star_imports: tuple[Imported, ...]
     types: dict[str, Type]
     functions: dict[str, Function]
     globals: dict[str, Field]

@@ -1,1 +1,116 @@
-"""The Python front end."""
+"""The Python front end: bytes to `Module`, by the standard library's own parser."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+import warnings
+from pathlib import PurePath
+
+from racelint.languages import SourceProblem
+from racelint.languages.python.declarations import Lowering
+from racelint.model import Comment, Module
+
+# Deep enough for any program written by people; pure Python frames cost no C stack, so this cannot overflow it.
+DEPTH = 4_000
+GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
+
+
+class Python:
+    """`FrontEnd` for Python 3 source."""
+
+    name = "python"
+    suffixes = (".py", ".pyi")
+
+    def extract(self, data: bytes) -> Module:
+        """Lower a file in any encoding of PEP 263. Raises SourceProblem for input that is not a program."""
+        tree = parse(data)
+        text = data.decode("utf-8", "replace") if data.isascii() else decode(data)
+        lines = None if data.isascii() else [line.encode("utf-8") for line in text.split("\n")]
+        comments = tuple(c for c in self.comments(data) if "racelint:" in c.text) if b"racelint:" in data else ()
+        lowering = Lowering(lines, b":=" in data)
+        limit = sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(max(limit, DEPTH))
+            count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+            return lowering.module(tree, comments, bool(GENERATED.search(data[:2_000])), count)
+        except RecursionError:
+            raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def comments(self, data: bytes) -> list[Comment]:
+        """Every comment with its text after the "#"; what cannot be tokenised ends the list."""
+        found: list[Comment] = []
+        try:
+            for token in tokenize.tokenize(io.BytesIO(data).readline):
+                if token.type == tokenize.COMMENT:
+                    alone = not token.line[: token.start[1]].strip()
+                    found.append(Comment(token.start[0], token.string.lstrip("#").strip(), alone))
+        except (tokenize.TokenError, SyntaxError, ValueError):
+            pass
+        return found
+
+    def is_test(self, path: str) -> bool:
+        """Pytest's and unittest's conventions: test folders, `test_*.py`, `*_test.py`, `conftest.py`."""
+        parts = PurePath(path).parts
+        name = parts[-1] if parts else ""
+        stem = name.removesuffix(".pyi").removesuffix(".py")
+        if stem.startswith("test_") or stem.endswith("_test") or stem in ("conftest", "tests", "test"):
+            return True
+        return any(part in ("tests", "test", "testing") for part in parts[:-1])
+
+    def module_name(self, path: str) -> str:
+        """The dotted name under which a file is imported: its path below the folder that holds its top package."""
+        file = PurePath(path)
+        parts = [] if file.stem == "__init__" else [file.stem]
+        folder = file.parent
+        while is_package(folder):
+            parts.insert(0, folder.name)
+            folder = folder.parent
+        return ".".join(parts) or file.parent.name
+
+
+def is_package(folder: PurePath) -> bool:
+    """Whether a folder on disk is a regular package."""
+    from os.path import isfile
+
+    return folder.name.isidentifier() and isfile(folder / "__init__.py")
+
+
+def parse(data: bytes) -> ast.Module:
+    """Parse source in any encoding of PEP 263. Raises SourceProblem."""
+    if b"\0" in data:
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        raise SourceProblem("syntax-error", "the file contains null bytes", line, 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in the analysed source are not our business
+            return ast.parse(data)
+    except SyntaxError as error:
+        kind = "encoding-error" if _is_encoding(error) else "syntax-error"
+        raise SourceProblem(kind, error.msg or "invalid syntax", error.lineno or 0, error.offset or 0) from None
+    except (ValueError, LookupError) as error:
+        raise SourceProblem("encoding-error", str(error)) from None
+    except (RecursionError, MemoryError):
+        raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to parse") from None
+
+
+def _is_encoding(error: SyntaxError) -> bool:
+    message = error.msg or ""
+    return "encoding" in message or "codec" in message or "Non-UTF-8" in message or "unicode error" in message
+
+
+def decode(data: bytes) -> str:
+    """The text of a file by PEP 263; what cannot be decoded is replaced."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError:
+        encoding = "utf-8"
+    return data.decode(encoding, "replace")
+
+
+FRONT_END = Python()
