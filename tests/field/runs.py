@@ -1,0 +1,171 @@
+"""One revision of racelint, taken out of this repository and run on a tree."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+ROOTS = ("linter", "rules")
+ENTRY = "from racelint.cli import main; main()"
+SEVERITIES = ("note", "warning", "error")
+CONFIDENCES = ("low", "medium", "high")
+
+
+class RunError(Exception):
+    """A revision of racelint that cannot be had or cannot do its work."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Found:
+    """One finding of racelint's JSON report: what the field tools need of it."""
+
+    path: str
+    line: int
+    rule: str
+    symbol: str
+    function: str
+    severity: str
+    confidence: str
+    message: str
+    fingerprint: str
+    accesses: list[dict[str, Any]] = field(compare=False)  # as racelint writes them, for people to read
+
+    @property
+    def where(self) -> str:
+        """The place as `path:line`."""
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one run found in one tree, and how long it took (seconds, one process)."""
+
+    findings: tuple[Found, ...] = ()
+    errors: int = 0
+    seconds: float = 0.0
+
+    def dump(self) -> dict[str, Any]:
+        """Return the report as plain JSON data; `load_report` is the way back."""
+        return {"findings": [asdict(found) for found in self.findings], "errors": self.errors, "seconds": self.seconds}
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A revision of racelint whose source roots stand under `root`; no root means one that finds nothing."""
+
+    root: pathlib.Path | None
+    options: tuple[str, ...] = ()
+    timeout: float = 600
+
+    def check(self, tree: pathlib.Path) -> Report:
+        """Run `racelint check` on a tree, in one process so that times can be compared."""
+        if self.root is None:
+            return Report()
+        command = [sys.executable, "-c", ENTRY, "check", "--format", "json", "--no-cache", "--jobs", "1", *self.options]
+        start = time.monotonic()
+        try:
+            done = subprocess.run(
+                [*command, "."],
+                cwd=tree,
+                env=self.environment(),
+                capture_output=True,
+                check=False,
+                timeout=self.timeout,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RunError(f"not done after {self.timeout:.0f} s") from error
+        seconds = time.monotonic() - start
+        try:
+            # A traceback, too, ends Python with status 1: only a report tells that the run went well.
+            return parsed(done.stdout if done.returncode in (0, 1) else b"", seconds)
+        except RunError as error:
+            said = done.stderr.decode(errors="replace").strip()[-600:]
+            raise RunError(f"exit {done.returncode}, {error}: {said}") from error
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of a run."""
+        assert self.root is not None
+        roots = os.pathsep.join(str(self.root / name) for name in ROOTS)
+        # `python -c` would import from the analysed tree first: its modules must not shadow ours, nor be executed.
+        return {**os.environ, "PYTHONPATH": roots, "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how racelint is run."""
+    group = parser.add_argument_group("runs")
+    group.add_argument("--project", type=pathlib.Path, default=PROJECT, help="repository of racelint's own revisions")
+    group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="repositories at a time")
+    group.add_argument("--timeout", type=float, default=600, help="seconds for one run")
+    group.add_argument("--min-severity", choices=SEVERITIES, help="least severity looked at")
+    group.add_argument("--min-confidence", choices=CONFIDENCES, help="least confidence looked at")
+
+
+def level_options(severity: str | None, confidence: str | None) -> tuple[str, ...]:
+    """Return racelint's options for the least severity and confidence; None leaves its default."""
+    wishes = (("--min-severity", severity), ("--min-confidence", confidence))
+    return tuple(word for name, value in wishes if value for word in (name, value))
+
+
+def checkout(revision: str, target: pathlib.Path, options: argparse.Namespace, passed: tuple[str, ...]) -> Engine:
+    """Put one revision under `target` (`.` is the working tree as it is now, `empty` one that finds nothing).
+
+    `passed` are options for each of its runs.
+    """
+    if revision == "empty":
+        return Engine(None)
+    target.mkdir(parents=True)
+    if revision == ".":
+        for name in ROOTS:
+            shutil.copytree(options.project / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        unpack(options.project, revision, target)
+    engine = Engine(target, passed, options.timeout)
+    prove(engine, target / "proof", revision)
+    return engine
+
+
+def unpack(project: pathlib.Path, revision: str, target: pathlib.Path) -> None:
+    """Write racelint's source roots at `revision` under `target`."""
+    command = ["git", "-C", str(project), "archive", "--format=tar", revision, "--", *ROOTS]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise RunError(f"no revision {revision}: {done.stderr.decode(errors='replace').strip()}")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(target, filter="data")
+
+
+def prove(engine: Engine, tree: pathlib.Path, revision: str) -> None:
+    """Run an engine on one line of code: it fails here rather than on each repository, and is compiled once."""
+    tree.mkdir()
+    (tree / "one.py").write_text("x = 1\n", encoding="utf-8")
+    try:
+        engine.check(tree)
+    except RunError as error:
+        raise RunError(f"racelint at {revision} does not run: {error}") from error
+
+
+def parsed(output: bytes, seconds: float) -> Report:
+    """Return racelint's JSON report as a `Report`."""
+    try:
+        data = json.loads(output)
+        return load_report({"findings": data["findings"], "errors": len(data.get("errors", ())), "seconds": seconds})
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"no report as racelint writes it ({error!r})" if output else "no report") from error
+
+
+def load_report(data: dict[str, Any]) -> Report:
+    """Build a report from JSON data, its findings in order of place."""
+    names = [each.name for each in fields(Found)]
+    found = sorted(Found(**{name: row[name] for name in names}) for row in data["findings"])
+    return Report(tuple(found), data["errors"], data["seconds"])
