@@ -32,7 +32,7 @@ def main():
     arguments = sys.argv[1:]
     least = arguments[arguments.index("--min-severity") + 1] if "--min-severity" in arguments else "warning"
     findings = []
-    for path in sorted(pathlib.Path(".").rglob("*.py")):
+    for path in sorted(pathlib.Path(".").rglob("*.py"), reverse=True):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if "CRASH" in line:
                 sys.exit("boom")
@@ -45,7 +45,7 @@ def main():
                     "symbol": name, "function": "f", "accesses": [place | {"kind": "store"}],
                     "fingerprint": path.as_posix() + name})
     print(json.dumps({"version": 1, "findings": findings, "summary": {}, "errors": []}))
-    sys.exit(1 if findings else 0)
+    sys.exit(2 if any(row["symbol"] == "broken-rule" for row in findings) else 1 if findings else 0)
 """
 NAME = "owner/name"
 
@@ -353,12 +353,12 @@ def test_primer_writes_markdown(project: pathlib.Path, call: Callable[..., Any])
 def test_primer_fails_where_a_run_fails_and_measures_the_rest(
     project: pathlib.Path, call: Callable[..., Any], pins: Callable[..., pathlib.Path]
 ) -> None:
-    pins(delta={"a.py": "# CRASH\n"}, epsilon={"a.py": "# BUG x\n"})
+    pins(delta={"a.py": "# CRASH\n"}, epsilon={"a.py": "# BUG x\n"}, zeta={"a.py": "# BUG broken-rule\n"})
     done = call("primer.py", "empty", "one")
     assert done.returncode == 2
     assert "+ owner/epsilon a.py:1" in done.stdout
-    assert "owner/delta" in done.stderr
-    assert "boom" in done.stderr
+    assert "owner/delta: exit 1, no report: boom" in done.stderr
+    assert "owner/zeta: exit 2" in done.stderr
 
 
 def test_primer_names_a_revision_that_is_not_there(project: pathlib.Path, call: Callable[..., Any]) -> None:
@@ -387,7 +387,7 @@ def test_wilson_interval_is_the_published_one() -> None:
 def test_benign_is_not_right() -> None:
     verdicts = [verdict("true"), verdict("true"), verdict("benign"), verdict("wrong", severity="warning")]
     rows = [line.split() for line in precision.table("t", verdicts, lambda v: v.severity)]
-    assert rows[1][:6] == ["error", "3", "2", "1", "0", "67%"]
+    assert rows[1] == ["error", "3", "2", "1", "0", "67%", "21%", "to", "94%"]
     assert rows[2][:6] == ["warning", "1", "0", "0", "1", "0%"]
     assert rows[3][:6] == ["all", "4", "2", "1", "1", "50%"]
 
@@ -425,6 +425,16 @@ def test_collect_judge_add_show(project: pathlib.Path, call: Callable[..., Any],
 
     gone = call("precision.py", "collect", *store, "--revision", "two")
     assert "stale: owner/alpha a.py:1 shared-thing x (true)" in gone.stderr
+
+
+def test_collect_hides_notes_and_keeps_them_in_the_reports(
+    project: pathlib.Path, call: Callable[..., Any], pins: Callable[..., pathlib.Path], tmp_path: pathlib.Path
+) -> None:
+    pins(eta={"b.py": "# NOTE BUG x\n", "a.py": "# NOTE BUG y\n"})
+    reports = tmp_path / "reports"
+    assert call("precision.py", "collect", "--revision", "one", "--save", str(reports)).stdout == ""
+    asked = call("precision.py", "collect", "--run", str(reports), "--min-severity", "note").stdout
+    assert [json.loads(line)["path"] for line in asked.splitlines()] == ["a.py", "b.py"]
 
 
 def test_verdict_counts_at_the_severity_of_now(
