@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import io
 import json
 import os
@@ -141,12 +142,13 @@ def is_test(name: str) -> bool:
     )
 
 
-def source(git_dir: pathlib.Path, commit: str, path: str) -> list[str]:
+@functools.lru_cache(maxsize=64)
+def source(git_dir: pathlib.Path, commit: str, path: str) -> tuple[str, ...]:
     """Return the lines of one file at `commit`."""
     done = git(git_dir, "show", f"{commit}:{path}")
     if done.returncode:
         raise CloneError(f"cannot read {path} at {commit}: {text(done.stderr)}")
-    return done.stdout.decode("utf-8", errors="replace").split("\n")  # not splitlines: form feeds end no line
+    return tuple(done.stdout.decode("utf-8", errors="replace").split("\n"))  # not splitlines: form feeds end no line
 
 
 def git(git_dir: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -118,12 +118,11 @@ def todo(repository: Repository, found: Found, where: Clones, verdicts: Iterable
         "confidence": found.confidence,
         "verdict": "",
         "reason": "",
-        "message": found.message,
-        "function": found.function,
+        **{name: found.raw[name] for name in ("message", "function", "because", "harm") if name in found.raw},
         "excerpt": excerpt(git_dir, repository.commit, found.path, found.line),
         "accesses": [
             access | {"excerpt": excerpt(git_dir, repository.commit, access["path"], access["line"])}
-            for access in found.accesses
+            for access in found.raw.get("accesses", ())
         ],
         "similar": near,
     }

@@ -105,8 +105,8 @@ def collect(options: argparse.Namespace) -> int:
         if visible(found, options):
             print(FORMATS[options.format](collecting.todo(repository, found, where, verdicts)))
     for verdict in collecting.stale(chosen, reports, verdicts):
-        place = f"{verdict.repository} {verdict.path}:{verdict.line} {verdict.rule} {verdict.symbol}"
-        print(f"stale: {place} ({verdict.verdict})", file=sys.stderr)
+        what = f"{verdict.repository} {verdict.path}:{verdict.line} {verdict.rule} {verdict.symbol}"
+        print(f"stale: {what} ({verdict.verdict})", file=sys.stderr)
     missing = [repository.name for repository in chosen if repository.name not in reports]
     if missing:
         print(f"precision: no report on {', '.join(missing)}", file=sys.stderr)
@@ -114,18 +114,29 @@ def collect(options: argparse.Namespace) -> int:
 
 
 def as_text(entry: dict[str, Any]) -> str:
-    """Return an entry to judge for reading."""
+    """Return an entry to judge for reading: what is claimed, the code, both sides, earlier verdicts."""
     heading = "{repository} {path}:{line} {severity} ({confidence}) {rule} {symbol}".format(**entry)
-    similar = [f"  similar: {verdict}" for verdict in entry["similar"]]
-    accesses = [line for access in entry["accesses"] for line in access_as_text(access)]
-    lines = [heading, f"  {entry['message']} [{entry['function']}]", *similar, *entry["excerpt"], *accesses, ""]
-    return "\n".join(lines)
+    claims = [f"  {name:9}{entry[name]}" for name in ("message", "because", "harm", "function") if entry.get(name)]
+    similar = [f"  {'similar':9}{verdict}" for verdict in entry["similar"]]
+    sides = [line for access in entry["accesses"] for line in access_as_text(access)]
+    return "\n".join([heading, *claims, *similar, *entry["excerpt"], *sides, ""])
 
 
 def access_as_text(access: dict[str, Any]) -> list[str]:
-    """Return one side of a finding for reading: where, by whom, under which locks, by which way."""
-    facts = ", ".join(f"{name} {access[name]}" for name in ("context", "locks", "trace") if access.get(name))
-    return [f"  {access.get('kind', 'access')} {access['path']}:{access['line']} {facts}", *access["excerpt"]]
+    """Return one side of a finding for reading: where, by which context, holding what, and the way there."""
+    context = access.get("context") or {}
+    way = [f"{step['function']} {place(step)}" for step in access.get("trace") or ()]
+    facts = [
+        f"  {access.get('kind', 'access')} {place(access)} in {access.get('function', '?')}",
+        f"{context.get('kind', '?')} started at {place(context.get('started_at'))}",
+        f"locks {', '.join(access.get('locks') or ()) or 'none'}",
+    ]
+    return ["; ".join(facts), *([f"    via {' -> '.join(way)}"] if way else []), *access["excerpt"]]
+
+
+def place(spot: dict[str, Any] | None) -> str:
+    """Return `path:line` of anything that has both."""
+    return f"{spot['path']}:{spot['line']}" if spot else "?"
 
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {"jsonl": json.dumps, "text": as_text}

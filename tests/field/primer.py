@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import clones
 import runs
@@ -26,8 +26,8 @@ from runs import Engine, Found, Report
 Pair = tuple[Found, Found]
 KEYS: tuple[Callable[[Found], Hashable], ...] = (
     lambda found: (found.fingerprint, found.line),
+    lambda found: (found.rule, found.path, found.line, found.symbol),  # reworded, or an equal one before it is gone
     lambda found: found.fingerprint,
-    lambda found: (found.rule, found.path, found.line, found.symbol),  # where the fingerprint itself was redefined
 )
 
 
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def compare(old: Iterable[Found], new: Iterable[Found]) -> Difference:
-    """Match findings by fingerprint, so that a moved line is no difference, and return the rest."""
+    """Match findings by fingerprint and by place, so that neither a moved line nor other words are a difference."""
     lost, gained, pairs = list(old), list(new), []
     for key in KEYS:
         more, lost, gained = match(lost, gained, key)
@@ -177,9 +177,9 @@ def as_json(outcomes: list[Outcome]) -> str:
                 "repository": outcome.name,
                 "lines": outcome.lines,
                 "failure": outcome.failure,
-                "gained": [asdict(found) for found in outcome.difference.gained],
-                "lost": [asdict(found) for found in outcome.difference.lost],
-                "changed": [{"old": asdict(a), "new": asdict(b)} for a, b in outcome.difference.changed],
+                "gained": [found.raw for found in outcome.difference.gained],
+                "lost": [found.raw for found in outcome.difference.lost],
+                "changed": [{"old": a.raw, "new": b.raw} for a, b in outcome.difference.changed],
                 **{
                     side: {
                         "findings": len(report.findings),

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
@@ -34,12 +34,16 @@ class Found:
     line: int
     rule: str
     symbol: str
-    function: str
     severity: str
     confidence: str
     message: str
     fingerprint: str
-    accesses: list[dict[str, Any]] = field(compare=False)  # as racelint writes them, for people to read
+    raw: dict[str, Any] = field(compare=False, repr=False)  # all of it, as racelint writes it
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Found:
+        """Build one from an entry of `findings`."""
+        return cls(raw=row, **{each.name: row[each.name] for each in fields(cls) if each.name != "raw"})
 
     @property
     def where(self) -> str:
@@ -57,7 +61,7 @@ class Report:
 
     def dump(self) -> dict[str, Any]:
         """Return the report as plain JSON data; `load_report` is the way back."""
-        return {"findings": [asdict(found) for found in self.findings], "errors": self.errors, "seconds": self.seconds}
+        return {"findings": [found.raw for found in self.findings], "errors": self.errors, "seconds": self.seconds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,5 @@ def parsed(output: bytes, seconds: float) -> Report:
 
 def load_report(data: dict[str, Any]) -> Report:
     """Build a report from JSON data, its findings in order of place."""
-    names = [each.name for each in fields(Found)]
-    found = sorted(Found(**{name: row[name] for name in names}) for row in data["findings"])
+    found = sorted(Found.of(row) for row in data["findings"])
     return Report(tuple(found), data["errors"], data["seconds"])

@@ -28,6 +28,8 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the field t
 
 FAKE = """
 import json, pathlib, sys
+ACCESS = {"kind": "store", "function": "f", "locks": ["L"], "context": {"kind": "thread", "started_at": None},
+          "trace": [{"path": "a.py", "line": 1, "function": "g"}]}
 def main():
     arguments = sys.argv[1:]
     least = arguments[arguments.index("--min-severity") + 1] if "--min-severity" in arguments else "warning"
@@ -42,7 +44,7 @@ def main():
                 place = {"path": path.as_posix(), "line": number, "column": 1}
                 findings.append(place | {
                     "rule": "shared-thing", "severity": severity, "confidence": "high", "message": name + " is shared",
-                    "symbol": name, "function": "f", "accesses": [place | {"kind": "store"}],
+                    "symbol": name, "function": "f", "accesses": [ACCESS | place],
                     "fingerprint": path.as_posix() + name})
     print(json.dumps({"version": 1, "findings": findings, "summary": {}, "errors": []}))
     sys.exit(2 if any(row["symbol"] == "broken-rule" for row in findings) else 1 if findings else 0)
@@ -122,9 +124,9 @@ def call(tmp_path: pathlib.Path, remote: pathlib.Path) -> Callable[..., subproce
 
 
 def found(path: str = "a.py", line: int = 1, **changes: Any) -> runs.Found:
-    values = {"rule": "shared-thing", "symbol": "x", "function": "f", "severity": "error", "confidence": "high",
-              "message": "x is shared", "fingerprint": f"{path}/x", "accesses": []}  # fmt: skip
-    return runs.Found(path=path, line=line, **(values | changes))
+    values = {"rule": "shared-thing", "symbol": "x", "severity": "error", "confidence": "high",
+              "message": "x is shared", "fingerprint": f"{path}/x"}  # fmt: skip
+    return runs.Found.of({"path": path, "line": line} | values | changes)
 
 
 def verdict(word: str = "true", **changes: Any) -> triage.Verdict:
@@ -206,7 +208,7 @@ def test_clone_is_found_in_each_layout(tmp_path: pathlib.Path, layout: str) -> N
     sha = commit(tmp_path / "clones" / layout, {"a.py": "x = 1\n"})
     where = clones.Clones(tmp_path / "clones", tmp_path / "cache", "file:///nowhere")
     git_dir = where.holding(NAME, sha)
-    assert clones.source(git_dir, sha, "a.py") == ["x = 1", ""]
+    assert clones.source(git_dir, sha, "a.py") == ("x = 1", "")
     assert not (tmp_path / "cache").exists()
 
 
@@ -220,8 +222,8 @@ def test_missing_commits_are_fetched_once(tmp_path: pathlib.Path, remote: pathli
     first = commit(remote / NAME, {"a.py": "x = 1\n"})
     second = commit(remote / NAME, {"a.py": "x = 2\n"})
     where = clones.Clones(None, tmp_path / "cache", remote.as_uri())
-    assert clones.source(where.holding(NAME, first), first, "a.py") == ["x = 1", ""]
-    assert clones.source(where.holding(NAME, second), second, "a.py") == ["x = 2", ""]
+    assert clones.source(where.holding(NAME, first), first, "a.py") == ("x = 1", "")
+    assert clones.source(where.holding(NAME, second), second, "a.py") == ("x = 2", "")
     remote.rename(tmp_path / "gone")
     assert clones.has_commit(where.holding(NAME, first), first)
 
@@ -230,7 +232,7 @@ def test_old_clone_does_not_hide_the_remote(tmp_path: pathlib.Path, remote: path
     commit(tmp_path / "clones" / NAME, {"a.py": "old\n"})
     sha = commit(remote / NAME, {"a.py": "new\n"})
     where = clones.Clones(tmp_path / "clones", tmp_path / "cache", remote.as_uri())
-    assert clones.source(where.holding(NAME, sha), sha, "a.py") == ["new", ""]
+    assert clones.source(where.holding(NAME, sha), sha, "a.py") == ("new", "")
 
 
 def test_commit_that_nobody_has_is_named(tmp_path: pathlib.Path, remote: pathlib.Path) -> None:
@@ -284,6 +286,11 @@ def test_one_of_two_equal_fingerprints_is_lost() -> None:
     assert primer.compare(both, [found(line=9)]).lost == [found(line=1)]
     assert primer.compare(both, [found(line=1)]).lost == [found(line=9)]
     assert primer.compare([found(line=1)], both).gained == [found(line=9)]
+
+
+def test_ordinals_in_fingerprints_do_not_move_the_loss() -> None:
+    first, second = found(line=1, fingerprint="1st"), found(line=9, fingerprint="2nd")
+    assert primer.compare([first, second], [found(line=9, fingerprint="1st")]).lost == [first]
 
 
 def test_redefined_fingerprint_is_no_difference() -> None:
@@ -417,6 +424,8 @@ def test_collect_judge_add_show(project: pathlib.Path, call: Callable[..., Any],
 
     text = call("precision.py", *collect, "--run", str(tmp_path / "reports"), "--format", "text").stdout
     assert "owner/alpha a.py:3 error (high) shared-thing z" in text
+    assert "  store a.py:3 in f; thread started at ?; locks L" in text
+    assert "    via g a.py:1" in text
     assert "a.py:1 error" not in text
 
     shown = call("precision.py", "show", *store, "--run", str(tmp_path / "reports")).stdout
