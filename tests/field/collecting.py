@@ -40,6 +40,8 @@ def load_reports(folder: pathlib.Path, chosen: Iterable[Repository]) -> Reports:
         path = report_path(folder, repository)
         if path.exists():
             reports[repository.name] = runs.load_report(json.loads(path.read_text(encoding="utf-8")))
+    if not reports:
+        raise runs.RunError(f"{folder} holds no report on the pinned commits: write some with collect --save")
     return reports
 
 
@@ -121,8 +123,9 @@ def todo(repository: Repository, found: Found, where: Clones, verdicts: Iterable
         **{name: found.raw[name] for name in ("message", "function", "because", "harm") if name in found.raw},
         "excerpt": excerpt(git_dir, repository.commit, found.path, found.line),
         "accesses": [
-            access | {"excerpt": excerpt(git_dir, repository.commit, access["path"], access["line"])}
+            access | {"excerpt": [] if here else excerpt(git_dir, repository.commit, access["path"], access["line"])}
             for access in found.raw.get("accesses", ())
+            for here in [(access["path"], access["line"]) == (found.path, found.line)]
         ],
         "similar": near,
     }
@@ -130,6 +133,9 @@ def todo(repository: Repository, found: Found, where: Clones, verdicts: Iterable
 
 def excerpt(git_dir: pathlib.Path, commit: str, path: str, line: int) -> list[str]:
     """Return the code around a line, numbered, the line itself marked."""
-    lines = clones.source(git_dir, commit, path)
+    try:
+        lines = clones.source(git_dir, commit, path)
+    except clones.CloneError as error:
+        return [str(error)]  # an access may stand in a file that is not the repository's
     first, last = max(1, line - AROUND), min(len(lines), line + AROUND)
     return [f"{'>' if n == line else ' '}{n:5} | {lines[n - 1]}" for n in range(first, last + 1)]

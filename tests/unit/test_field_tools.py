@@ -44,7 +44,7 @@ def main():
                 place = {"path": path.as_posix(), "line": number, "column": 1}
                 findings.append(place | {
                     "rule": "shared-thing", "severity": severity, "confidence": "high", "message": name + " is shared",
-                    "symbol": name, "function": "f", "accesses": [ACCESS | place],
+                    "symbol": name, "function": "f", "accesses": [ACCESS | place, ACCESS | place | {"path": "gone.py"}],
                     "fingerprint": path.as_posix() + name})
     print(json.dumps({"version": 1, "findings": findings, "summary": {}, "errors": []}))
     sys.exit(2 if any(row["symbol"] == "broken-rule" for row in findings) else 1 if findings else 0)
@@ -415,7 +415,9 @@ def test_collect_judge_add_show(project: pathlib.Path, call: Callable[..., Any],
     assert (done.returncode, done.stderr) == (0, "")
     entry = json.loads(done.stdout.splitlines()[1])
     assert entry["excerpt"] == ["     1 | # BUG x", "     2 | # RACE y", ">    3 | # RACE and BUG z", "     4 | "]
-    assert entry["accesses"][0]["excerpt"] == entry["excerpt"]
+    own, gone = entry["accesses"]
+    assert own["excerpt"] == []
+    assert gone["excerpt"][0].startswith("cannot read gone.py")
     todo = tmp_path / "todo.jsonl"
     todo.write_text(done.stdout, encoding="utf-8")
     judge(todo, {"x": "true"})
@@ -458,6 +460,12 @@ def test_verdict_counts_at_the_severity_of_now(
     assert "shared-thing, warning" in shown
     assert "shared-thing, error" not in shown
     assert "1 verdicts on 2 findings" in shown
+
+
+def test_no_reports_are_not_no_findings(project: pathlib.Path, call: Callable[..., Any]) -> None:
+    done = call("precision.py", "show", "--run", "nowhere")
+    assert done.returncode == 2
+    assert "nowhere holds no report" in done.stderr
 
 
 def test_other_commit_needs_a_new_verdict() -> None:
