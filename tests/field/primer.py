@@ -226,10 +226,15 @@ def main() -> int:
         print(f"primer: {error}", file=sys.stderr)
         return 2
     print(FORMATS[options.format](outcomes))
-    failed = [outcome for outcome in outcomes if outcome.failure]
-    for outcome in failed:
-        print(f"primer: {outcome.name}: {outcome.failure}", file=sys.stderr)
-    return 2 if failed or not outcomes else 0
+    for outcome in outcomes:
+        if outcome.failure:
+            print(f"primer: {outcome.name}: {outcome.failure}", file=sys.stderr)
+        elif outcome.old.errors or outcome.new.errors:
+            print(
+                f"primer: {outcome.name}: not analysed, old {outcome.old.errors}, new {outcome.new.errors} files",
+                file=sys.stderr,
+            )
+    return 2 if not outcomes or any(outcome.failure for outcome in outcomes) else 0
 
 
 if __name__ == "__main__":

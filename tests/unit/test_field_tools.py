@@ -33,11 +33,13 @@ ACCESS = {"kind": "store", "function": "f", "locks": ["L"], "context": {"kind": 
 def main():
     arguments = sys.argv[1:]
     least = arguments[arguments.index("--min-severity") + 1] if "--min-severity" in arguments else "warning"
-    findings = []
+    findings, errors = [], []
     for path in sorted(pathlib.Path(".").rglob("*.py"), reverse=True):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if "CRASH" in line:
                 sys.exit("boom")
+            if "SYNTAX" in line:
+                errors.append({"path": path.as_posix()})
             severity = "note" if "NOTE" in line else SEVERITY
             if MARK in line and not (severity == "note" and least != "note"):
                 name = line.split()[-1]
@@ -46,7 +48,7 @@ def main():
                     "rule": "shared-thing", "severity": severity, "confidence": "high", "message": name + " is shared",
                     "symbol": name, "function": "f", "accesses": [ACCESS | place, ACCESS | place | {"path": "gone.py"}],
                     "fingerprint": path.as_posix() + name})
-    print(json.dumps({"version": 1, "findings": findings, "summary": {}, "errors": []}))
+    print(json.dumps({"version": 1, "findings": findings, "summary": {}, "errors": errors}))
     sys.exit(2 if any(row["symbol"] == "broken-rule" for row in findings) else 1 if findings else 0)
 """
 NAME = "owner/name"
@@ -366,6 +368,14 @@ def test_primer_fails_where_a_run_fails_and_measures_the_rest(
     assert "+ owner/epsilon a.py:1" in done.stdout
     assert "owner/delta: exit 1, no report: boom" in done.stderr
     assert "owner/zeta: exit 2" in done.stderr
+
+
+def test_primer_tells_of_files_that_were_not_analysed(
+    project: pathlib.Path, call: Callable[..., Any], pins: Callable[..., pathlib.Path]
+) -> None:
+    pins(theta={"a.py": "# SYNTAX\n"}, iota={"a.py": "\n"})
+    done = call("primer.py", "empty", "one")
+    assert (done.returncode, done.stderr) == (0, "primer: owner/theta: not analysed, old 0, new 1 files\n")
 
 
 def test_primer_names_a_revision_that_is_not_there(project: pathlib.Path, call: Callable[..., Any]) -> None:
