@@ -18,8 +18,13 @@ class SourceProblem(Exception):  # noqa: N818  (it is a fact about the input, to
 class FrontEnd(Protocol):
     """What a language module offers."""
 
-    name: str
-    suffixes: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """The language, as rules and models name it."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Of files in the language, with the dot."""
 
     def extract(self, data: bytes) -> Module:
         """Lower a file. Raises SourceProblem for input that is not a program; never anything else."""
@@ -29,6 +34,9 @@ class FrontEnd(Protocol):
 
     def is_test(self, path: str) -> bool:
         """Whether a path (forward slashes, relative to the analysed root) is a test by the language's conventions."""
+
+    def module_name(self, path: str) -> str:
+        """The dotted name by which other files import the one at `path` (absolute, forward slashes)."""
 
 
 def front_ends() -> dict[str, FrontEnd]:

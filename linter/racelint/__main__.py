@@ -1,0 +1,5 @@
+"""`python -m racelint`."""
+
+from racelint.cli import main
+
+main()

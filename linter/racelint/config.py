@@ -1,0 +1,176 @@
+"""Settings: the analysed project's, an explicit file's and the user's own; a key nobody knows is an error."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from racelint.errors import RacelintError, suggestion
+from racelint.finding import Confidence, Severity
+
+PROJECT_FILES = ("racelint.toml", "pyproject.toml")  # the first one in a directory wins
+
+
+class ConfigError(RacelintError):
+    """A configuration that cannot be used."""
+
+
+class Exclude(NamedTuple):
+    """Paths left out: patterns as in a .gitignore that stands in the directory `base`."""
+
+    base: str
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that a configuration may say; an empty `select` means every rule, `fail_on` None means never."""
+
+    exclude: tuple[Exclude, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    min_severity: Severity = Severity.WARNING
+    min_confidence: Confidence = Confidence.MEDIUM
+    fail_on: Severity | None = Severity.WARNING
+    packs: tuple[Path, ...] = ()
+    knowledge: tuple[Path, ...] = ()
+    tests: bool = False
+
+
+def load(paths: Sequence[str], explicit: Path | None = None, *, trust_packs: bool = False) -> Settings:
+    """Settings for analysing `paths`: the user's own, overridden by `explicit` or else by the project's file.
+
+    Raises ConfigError, also when a configuration that was only found in the analysed tree asks for rule packs:
+    loading them would run the tree's code.
+    """
+    layers = [_read(own)] if (own := user_file()).is_file() else []
+    found = explicit or find(paths)
+    if found:
+        project = _read(found)
+        if project.get("packs") and not explicit and not trust_packs:
+            raise ConfigError(
+                f"{found}: 'packs' would run code of the analysed tree; "
+                "pass --trust-packs if you trust it, or name the packs with --pack or --config"
+            )
+        layers.append(project)
+    return _merge(layers)
+
+
+def find(paths: Sequence[str]) -> Path | None:
+    """The configuration that governs `paths`: the nearest one above all of them, not beyond the repository's root."""
+    top = Path(os.path.commonpath([os.path.abspath(path) for path in paths or ["."]]))
+    for directory in (top, *top.parents):
+        for name in PROJECT_FILES:
+            file = directory / name
+            if file.is_file() and (name == "racelint.toml" or "racelint" in _tools(file)):
+                return file
+        if (directory / ".git").exists():
+            break
+    return None
+
+
+def user_file() -> Path:
+    """Where the user's own settings stand (the file need not exist)."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("racelint")) / "racelint.toml"
+
+
+def _tools(file: Path) -> dict[str, Any]:
+    tools = _parse(file).get("tool", {})
+    return tools if isinstance(tools, dict) else {}
+
+
+def _parse(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: is not valid TOML: {error}") from error
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The settings in a file, checked and converted, by attribute name of `Settings`."""
+    raw = _tools(file).get("racelint", {}) if file.name == "pyproject.toml" else _parse(file)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{file}: 'racelint' must be a table")
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        convert = _KEYS.get(key)
+        if convert is None:
+            raise ConfigError(f"{file}: unknown key '{key}'{suggestion(key, list(_KEYS))}")
+        try:
+            values[key.replace("-", "_")] = convert(value, file)
+        except ValueError as error:
+            raise ConfigError(f"{file}: '{key}' {error}") from None
+    return values
+
+
+def _merge(layers: Iterable[dict[str, Any]]) -> Settings:
+    """Later layers override earlier ones, except that packs, knowledge and excludes add up."""
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        for key, value in layer.items():
+            merged[key] = merged.get(key, ()) + value if key in ("packs", "knowledge", "exclude") else value
+    return Settings(**merged)
+
+
+def _strings(value: object, file: Path) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of strings")
+    return tuple(value)
+
+
+def _paths(value: object, file: Path) -> tuple[Path, ...]:
+    return tuple(file.parent / item for item in _strings(value, file))
+
+
+def _exclude(value: object, file: Path) -> tuple[Exclude, ...]:
+    # The user's own patterns belong to no project: they apply from the root of the file system.
+    base = Path(file.anchor) if file == user_file() else file.parent
+    return (Exclude(base.absolute().as_posix(), _strings(value, file)),)
+
+
+def _flag(value: object, file: Path) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def parse_severity(value: object) -> Severity:
+    """A severity by its label. Raises ValueError."""
+    for severity in Severity:
+        if severity.label == value:
+            return severity
+    raise ValueError(f"must be one of {', '.join(severity.label for severity in Severity)}")
+
+
+def parse_confidence(value: object) -> Confidence:
+    """A confidence by its label. Raises ValueError."""
+    for confidence in Confidence:
+        if confidence.label == value:
+            return confidence
+    raise ValueError(f"must be one of {', '.join(confidence.label for confidence in Confidence)}")
+
+
+def parse_fail_on(value: object) -> Severity | None:
+    """A severity by its label, or None for "never". Raises ValueError."""
+    return None if value == "never" else parse_severity(value)
+
+
+_KEYS: dict[str, Callable[[Any, Path], object]] = {
+    "exclude": _exclude,
+    "select": _strings,
+    "ignore": _strings,
+    "min-severity": lambda value, file: parse_severity(value),
+    "min-confidence": lambda value, file: parse_confidence(value),
+    "fail-on": lambda value, file: parse_fail_on(value),
+    "packs": _paths,
+    "knowledge": _paths,
+    "tests": _flag,
+}

@@ -1,0 +1,144 @@
+"""Files to modules: read, looked up in the cache, and lowered where they are new, in processes if that pays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from racelint import languages
+from racelint.cache import Cache, pack, unpack
+from racelint.discover import File
+from racelint.errors import RacelintError
+from racelint.finding import SourceError
+from racelint.languages import FrontEnd, SourceProblem
+from racelint.model import Module
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+
+MAX_FILE = 8 * 1024 * 1024
+PROCESSES_PAY = 600_000  # bytes to lower; below, starting processes costs more than it saves
+CHUNK = 8
+
+Outcome = Module | SourceError
+Progress = Callable[[int, int], None]
+
+
+class Job(NamedTuple):
+    """A file that is not in the cache, and where its module will be kept."""
+
+    file: File
+    data: bytes
+    key: str
+
+
+def extract(
+    files: Iterable[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None, progress: Progress
+) -> dict[str, Outcome]:
+    """The module of each file, or why there is none; the same whatever the jobs and the cache."""
+    outcomes: dict[str, Outcome] = {}
+    missing: list[Job] = []
+    for file in files:
+        data = read(file.path)
+        if isinstance(data, SourceError):
+            outcomes[file.path] = data
+            continue
+        key = cache.key(data, front_ends[file.suffix].name) if cache else ""
+        module = cache.get(key) if cache else None
+        if module is None:
+            missing.append(Job(file, data, key))
+        else:
+            outcomes[file.path] = module
+    for done, (job, outcome, pickled) in enumerate(_lower_all(missing, front_ends, jobs), start=1):
+        outcomes[job.file.path] = outcome
+        if cache and pickled:
+            cache.put(job.key, pickled)
+        progress(done, len(missing))
+    if cache and missing:
+        cache.prune()
+    return outcomes
+
+
+def read(path: str) -> bytes | SourceError:
+    """A file's bytes, unless it cannot be read or is no program text by its size alone."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE + 1)
+    except OSError as error:
+        return SourceError("unreadable", path, error.strerror or str(error))
+    if len(data) > MAX_FILE:
+        return SourceError("too-large", path, f"is larger than {MAX_FILE // (1024 * 1024)} MiB")
+    return data
+
+
+def lower(path: str, data: bytes, front_end: FrontEnd) -> Outcome:
+    """One file's module. Whatever a front end trips over costs that file, not the run."""
+    try:
+        return front_end.extract(data)
+    except SourceProblem as problem:
+        return SourceError(problem.kind, path, problem.message, problem.line, problem.column)
+    except (RecursionError, MemoryError):
+        return SourceError("too-deep", path, "is nested too deep to analyse")
+    except Exception as error:
+        return SourceError("internal-error", path, f"racelint failed on this file: {type(error).__name__}: {error}")
+
+
+def _lower_all(
+    missing: list[Job], front_ends: Mapping[str, FrontEnd], jobs: int | None
+) -> Iterator[tuple[Job, Outcome, bytes | None]]:
+    workers = min(_processors() if jobs is None else jobs, len(missing))
+    pays = jobs is not None or sum(len(job.data) for job in missing) > PROCESSES_PAY
+    if workers > 1 and pays:
+        yield from _in_processes(missing, front_ends, workers)
+        return
+    for job in missing:
+        outcome = lower(job.file.path, job.data, front_ends[job.file.suffix])
+        yield job, outcome, pack(outcome) if isinstance(outcome, Module) else None
+
+
+def _in_processes(
+    missing: list[Job], front_ends: Mapping[str, FrontEnd], workers: int
+) -> Iterator[tuple[Job, Outcome, bytes | None]]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    inputs = [(job.file.path, job.file.suffix, job.data) for job in missing]
+    pool = ProcessPoolExecutor(workers, mp_context=_process_context(), initializer=_ignore_interrupts)
+    try:
+        for job, answer in zip(missing, pool.map(_work, inputs, chunksize=CHUNK), strict=True):
+            if isinstance(answer, bytes):
+                yield job, unpack(answer), answer
+            else:  # an error, or a module too deep to travel, which is lowered again here
+                yield job, answer or lower(job.file.path, job.data, front_ends[job.file.suffix]), None
+    except BrokenProcessPool as error:
+        raise RacelintError("a worker process died (out of memory?); try --jobs 1") from error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _work(item: tuple[str, str, bytes]) -> bytes | SourceError | None:
+    path, suffix, data = item
+    outcome = lower(path, data, languages.front_ends()[suffix])
+    return pack(outcome) if isinstance(outcome, Module) else outcome
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _process_context() -> BaseContext:
+    """Forking is far faster than spawning, but safe only on Linux and with no other thread about."""
+    import multiprocessing
+    import sys
+    import threading
+
+    method = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+    return multiprocessing.get_context(method)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C goes to the whole process group; the parent alone answers it."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,28 @@
+"""What a run comes to: the findings shown, the files that failed, and the counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racelint.finding import Finding, SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment."""
+
+    files: int = 0
+    lines: int = 0
+    hidden: int = 0
+    suppressed: int = 0
+    unused_suppressions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Findings in a fixed order, files that could not be analysed, and notes for the user (not findings)."""
+
+    findings: tuple[Finding, ...] = ()
+    errors: tuple[SourceError, ...] = ()
+    notes: tuple[str, ...] = ()
+    summary: Summary = Summary()

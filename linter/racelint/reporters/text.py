@@ -1,0 +1,156 @@
+"""The report for people: each finding with its source, both accesses, why, what goes wrong and how to mend it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from racelint.finding import Access, Finding, Severity
+from racelint.report import Report
+from racelint.reporters import View
+from racelint.reporters.excerpt import Line, clean, excerpt
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
+LABEL = 8  # width of the words before accesses and advice
+
+
+def write(report: Report, view: View, stream: TextIO) -> None:
+    """Write every finding, then one line of counts. Colour only if the stream is a terminal."""
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    for finding in report.findings:
+        for line in _finding(finding, view):
+            console.print(line)
+        console.print()
+    console.print(summary(report, view.seconds), style="bold" if report.findings else None, markup=False)
+
+
+def summary(report: Report, seconds: float) -> str:
+    """The last line: what was found, where, what is not shown, and how long it took."""
+    counts = [
+        _count(sum(finding.severity == severity for finding in report.findings), severity.label)
+        for severity in sorted(Severity, reverse=True)
+    ]
+    found = ", ".join(count for count in counts if not count.startswith("0 ")) or "no findings"
+    totals = report.summary
+    unseen = [
+        f"{totals.hidden} hidden" if totals.hidden else "",
+        f"{totals.suppressed} suppressed" if totals.suppressed else "",
+        f"{_count(len(report.errors), 'file')} not analysed" if report.errors else "",
+    ]
+    rest = "".join(f"; {part}" for part in unseen if part)
+    return f"{found} in {_count(totals.files, 'file')} ({_count(totals.lines, 'line')}){rest}; {seconds:.1f} s"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _finding(finding: Finding, view: View) -> Iterator[Text]:
+    yield _header(finding, view)
+    yield from _wrapped(finding.message, view.width, "  ")
+    lines = excerpt(finding, view.lines(finding.location.path), view.width)
+    if lines:
+        yield _text("")
+        yield from (_source(line, COLOURS[finding.severity]) for line in lines)
+    if finding.accesses:
+        yield _text("")
+        yield from _accesses(finding, view)
+    advice = (("because", finding.because), ("harm", finding.harm), ("mend", finding.mend))
+    if any(text for _, text in advice):
+        yield _text("")
+    for label, text in advice:
+        if text:
+            yield from _labelled(label, text, view.width)
+
+
+def _header(finding: Finding, view: View) -> Text:
+    span = finding.location.span
+    header = _text(f"{view.path(finding.location.path)}:{span.line}:{span.column}", "bold")
+    header.append("  ").append(finding.severity.label, COLOURS[finding.severity])
+    return header.append("  ").append(finding.rule, "bold")
+
+
+def _source(line: Line, colour: str) -> Text:
+    mark = ">" if line.reported else "-" if line.touched else " "
+    text = _text(f" {mark} {line.number:>4} | ", "" if line.reported else "dim")
+    start, end = line.emphasis
+    text.append(line.text[:start]).append(line.text[start:end], colour).append(line.text[end:])
+    return text
+
+
+def _accesses(finding: Finding, view: View) -> Iterator[Text]:
+    """An access: who and with which locks (in a column if all rows have room), then the way there."""
+    rows = [(access, _who(access, finding, view), _locks(access)) for access in finding.accesses]
+    indent = 2 + LABEL
+    column = max(len(who) for _, who, _ in rows) + 2
+    aligned = indent + column + max(len(locks) for *_, locks in rows) <= view.width
+    for access, who, locks in rows:
+        row = f"{who:<{column}}{locks}" if aligned and locks else who
+        yield _text(f"  {access.kind:<{LABEL - 1}} ", "bold").append(clean(row), "not bold")
+        if locks and not aligned:
+            yield from _wrapped(locks, view.width, " " * indent)
+        yield from _wrapped(_way(access, finding, view), view.width, " " * indent, between=" -> ")
+
+
+def _who(access: Access, finding: Finding, view: View) -> str:
+    started = access.context.started_at
+    if started:
+        return f"{access.context.kind} started at {_near(started.path, finding, view)}:{started.line}"
+    return "" if access.context.kind == "same" else access.context.kind
+
+
+def _locks(access: Access) -> str:
+    if access.context.kind == "same" and not access.locks:
+        return ""
+    return f"locks held: {', '.join(access.locks) or 'none'}"
+
+
+def _way(access: Access, finding: Finding, view: View) -> str:
+    """From where the context starts, call by call, to the access."""
+    here = _near(access.location.path, finding, view)
+    steps = [
+        f"{step.function} {_near(step.location.path, finding, view)}:{step.location.line}" for step in access.trace
+    ]
+    return " -> ".join([*steps, f"{access.function} {here}:{access.location.line}".strip()])
+
+
+def _near(path: str, finding: Finding, view: View) -> str:
+    """A path, shortened to its name if it is the file that the header names in full."""
+    return path.rpartition("/")[2] if path == finding.location.path else view.path(path)
+
+
+def _labelled(label: str, text: str, width: int) -> Iterator[Text]:
+    lines = _lines(text, width - 2 - LABEL - 1)
+    for number, line in enumerate(lines):
+        yield _text(f"  {label if number == 0 else '':<{LABEL}} ", "bold").append(line, "not bold")
+
+
+def _wrapped(text: str, width: int, indent: str, between: str = " ") -> Iterator[Text]:
+    yield from (_text(indent + line) for line in _lines(text, width - len(indent), between))
+
+
+def _lines(text: str, width: int, between: str = " ") -> list[str]:
+    """Lines of at most `width`, broken between words or between the parts of a way; a long word overflows."""
+    width = max(width, 30)
+    if between == " ":
+        return textwrap.wrap(clean(text), width, break_long_words=False, break_on_hyphens=False)
+    lines: list[str] = []
+    for part in clean(text).split(between):
+        joined = f"{lines[-1]}{between}{part}" if lines else part
+        if lines and len(joined) <= width:
+            lines[-1] = joined
+        else:
+            lines.append(f"{between.lstrip()}{part}" if lines else part)
+    return lines
+
+
+def _text(text: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    return Text(clean(text), style=style)

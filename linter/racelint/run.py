@@ -1,0 +1,143 @@
+"""The pipeline on one page: discover, extract, link, ask the rules, suppress, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from racelint import extract, suppress
+from racelint.analysis.program import Program, link
+from racelint.cache import Cache
+from racelint.config import Settings
+from racelint.discover import Scope, discover
+from racelint.errors import RacelintError
+from racelint.finding import Finding, SourceError
+from racelint.languages import FrontEnd, front_ends
+from racelint.model import Comment, Module, Source
+from racelint.plugins import Pack
+from racelint.report import Report, Summary
+from racelint.rule import Rule
+
+DEFAULTS = Settings()
+
+
+class RuleError(RacelintError):
+    """A rule that crashed or reported nonsense; the message names it and where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache."""
+
+    paths: tuple[str, ...]
+    packs: tuple[Pack, ...]
+    settings: Settings = DEFAULTS
+    jobs: int | None = None
+    cache: Cache | None = None
+
+
+def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
+    """Analyse, and report what `rules` find. The same input gives the same report, with any jobs and any cache.
+
+    Raises RacelintError if the run as a whole cannot go on; a file that fails only adds to the report's errors.
+    """
+    table, settings = front_ends(), request.settings
+    scope = discover(request.paths, table, settings.exclude)
+    outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress)
+    sources = to_sources(scope, outcomes, table, tests=settings.tests)
+    found = ask(link(sources), rules, request.packs)
+    reported = frozenset(file.path for file in scope.files if file.within) & {
+        source.path for source in sources if source.reported
+    }
+    wanted = [finding for finding in found if scope.shows(finding, reported)]
+    sifted, suppressions = silence(wanted, sources, table)
+    kept = [finding for finding in sifted.kept if shown(finding, settings)]
+    errors = (*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError)))
+    return Report(
+        findings=tuple(kept),
+        errors=tuple(sorted(set(errors), key=lambda error: (error.path, error.line, error.kind, error.message))),
+        notes=unknown_names(suppressions, request.packs),
+        summary=Summary(
+            files=len(sources),
+            lines=sum(source.module.lines for source in sources),
+            hidden=len(sifted.kept) - len(kept),
+            suppressed=sifted.suppressed,
+            unused_suppressions=len(sifted.unused),
+        ),
+    )
+
+
+def to_sources(
+    scope: Scope, outcomes: Mapping[str, extract.Outcome], table: Mapping[str, FrontEnd], *, tests: bool = False
+) -> list[Source]:
+    """The modules with their names, sorted by path. Generated files, tests and vendored ones only inform the rest."""
+    sources = []
+    for file in scope.files:
+        module = outcomes[file.path]
+        if isinstance(module, Module):
+            reported = tests or file.path in scope.named or not (file.quiet or module.generated)
+            sources.append(Source(file.path, table[file.suffix].module_name(file.path), module, reported))
+    return sources
+
+
+def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> list[Finding]:
+    """What the rules find, in a fixed order and each finding once. Raises RuleError naming the rule that crashed."""
+    origins = {rule.name: pack.origin for pack in packs for rule in pack.rules}
+    present = {source.module.language for source in program.sources}
+    findings: list[Finding] = []
+    for rule in rules:
+        if present.isdisjoint(rule.languages):
+            continue
+        name = f"rule {rule.name} of {origins.get(rule.name, 'no pack')}"
+        try:
+            reported = list(rule.check(program))
+        except Exception as error:
+            raise RuleError(f"{name} crashed: {type(error).__name__}: {error}") from error
+        for finding in reported:
+            if not isinstance(finding, Finding) or finding.rule != rule.name:
+                raise RuleError(f"{name} reported {finding!r}, which is no finding of its own")
+        findings += reported
+    return sorted(dict.fromkeys(findings), key=_order)
+
+
+def silence(
+    findings: Iterable[Finding], sources: Sequence[Source], table: Mapping[str, FrontEnd]
+) -> tuple[suppress.Sifted, tuple[suppress.Suppression, ...]]:
+    """Part the findings from those that a comment in the source silences."""
+    by_language = {front_end.name: front_end for front_end in table.values()}
+
+    def comments(source: Source) -> Sequence[Comment]:
+        data = extract.read(source.path)
+        return [] if isinstance(data, SourceError) else by_language[source.module.language].comments(data)
+
+    suppressions = suppress.collect(sources, comments, text_lines)
+    return suppress.sift(findings, suppressions), suppressions
+
+
+def shown(finding: Finding, settings: Settings = DEFAULTS) -> bool:
+    """Whether a finding is severe and sure enough for the level asked for."""
+    return finding.severity >= settings.min_severity and finding.confidence >= settings.min_confidence
+
+
+def unknown_names(suppressions: Iterable[suppress.Suppression], packs: Iterable[Pack]) -> tuple[str, ...]:
+    """A note for each suppression that names a rule which no pack has."""
+    known = {rule.name for pack in packs for rule in pack.rules}
+    return tuple(
+        f"{item.path}:{item.line}: racelint: ignore names the unknown rule '{name}'"
+        for item in suppressions
+        for name in item.rules
+        if name not in known
+    )
+
+
+def text_lines(path: str) -> list[str]:
+    """A file's lines for people to read; none if it cannot be read any more."""
+    data = extract.read(path)
+    if isinstance(data, SourceError):
+        return []
+    # Not splitlines(): compilers count neither form feeds nor Unicode separators as line ends.
+    return data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return (finding.location, finding.rule, finding.symbol, finding.message, finding.severity, finding.confidence)
