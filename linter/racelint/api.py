@@ -1,10 +1,23 @@
 """All that a rule may import: the one door between rules and the engine."""
 
+from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
 from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Severity, Span, Step
 from racelint.rule import Rule, rule
 
 __all__ = [
-    "Access", "Confidence", "Context", "Edit", "Finding", "Fix", "Location", "Program", "Rule", "Severity", "Span", "Step",
+    "Access",
+    "Confidence",
+    "Context",
+    "Edit",
+    "Finding",
+    "Fix",
+    "IterationConflict",
+    "Location",
+    "Program",
+    "Rule",
+    "Severity",
+    "Span",
+    "Step",
     "rule",
 ]

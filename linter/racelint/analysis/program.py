@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from racelint.model import Source
+from racelint.analysis.describe import Describe
+from racelint.analysis.iteration import IterationConflict, told
+from racelint.analysis.summaries import Summaries
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.knowledge import Knowledge, load
+from racelint.model import Function, Source
+
+FRAMES = 60_000  # Python frames the interpreter may nest: chains of calls times the depth of their statements
 
 
-@dataclass(frozen=True)
 class Program:
-    """All analysed sources, linked. `sources` is sorted by path."""
+    """All analysed sources, linked. `sources` is sorted by path; answers come in the order of the sources."""
 
-    sources: tuple[Source, ...]
+    def __init__(self, sources: Iterable[Source], knowledge: Knowledge) -> None:
+        self.sources = tuple(sorted(sources, key=lambda source: source.path))
+        self._symbols = Symbols(self.sources)
+        self._types = Types(self._symbols, knowledge)
+        self._knowledge = knowledge
+        self._summaries = Summaries(self._symbols, self._types, knowledge)
+
+    def functions(self) -> Iterator[tuple[str, Source, Function]]:
+        """Every function with its id, in the order of the sources."""
+        for function_id, (source, function) in self._symbols.functions.items():
+            yield function_id, source, function
+
+    def iteration_conflicts(self) -> Iterator[IterationConflict]:
+        """Every container that is resized while an iteration over it goes on, in reported sources."""
+        describe = Describe(self._symbols, self._types)
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, FRAMES))
+        try:
+            for function_id, source, _ in self.functions():
+                if source.reported:
+                    for conflict in self._summaries.of(function_id).conflicts:
+                        row = self._knowledge.kinds.get(conflict.kind)
+                        live, growth = (row.live, row.growth) if row else ("", "")
+                        yield told(conflict, describe, live, growth)
+        finally:
+            sys.setrecursionlimit(limit)
 
 
-def link(sources: Iterable[Source]) -> Program:
+def link(sources: Iterable[Source], knowledge: Iterable[Path] = ()) -> Program:
     """Link sources into one program; the order in which they come does not matter."""
-    return Program(tuple(sorted(sources, key=lambda source: source.path)))
+    return Program(sources, load(knowledge))

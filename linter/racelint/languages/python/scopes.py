@@ -157,8 +157,4 @@ class _Collector:
     def expressions(self, node: ast.stmt) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
-                self.bound.update(
-                    inner.target.id
-                    for inner in ast.walk(child)
-                    if isinstance(inner, ast.NamedExpr)
-                )
+                self.bound.update(inner.target.id for inner in ast.walk(child) if isinstance(inner, ast.NamedExpr))

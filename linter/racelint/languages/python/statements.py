@@ -117,8 +117,8 @@ class Statements(Expressions):
                     self.scope.annotations[name] = annotation
             case Name(name=name, scope="global"):
                 self.variable(name, value, annotation, None)
-            case Attr(base=Name(name=name, scope=scope), name=field) if (
-                scope != "global" and (owner := self.scope.instance_owner(name))
+            case Attr(base=Name(name=name, scope=scope), name=field) if scope != "global" and (
+                owner := self.scope.instance_owner(name)
             ):
                 self.field(owner, field, value, annotation, target)
             case Attr(base=base, name=field) if value is not None:

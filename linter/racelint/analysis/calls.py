@@ -1,0 +1,624 @@
+"""Calls: who is called, with what, and what that does: summaries for the project, knowledge tables for libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from racelint.analysis.body import MOST_CALLS, Body, Conditions, Conflict, Summary, visible
+from racelint.analysis.conditions import holds
+from racelint.analysis.loops import iterated
+from racelint.analysis.state import Call as CallStep
+from racelint.analysis.state import Invoke, Predicate, Resize, State
+from racelint.analysis.types import LibraryType
+from racelint.analysis.values import (
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Builtin,
+    Captured,
+    Copy,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Lazy,
+    Literal,
+    Member,
+    ModuleValue,
+    Param,
+    Partial,
+    Result,
+    Site,
+    Substitute,
+    Tuple,
+    TypeValue,
+    Unknown,
+    Value,
+    Values,
+    View,
+    element,
+    field,
+    union,
+    unite,
+)
+from racelint.knowledge import Container, LibraryFunction
+from racelint.model import Attr, Call, Closure, Const, Expr, Function, Name, Star
+from racelint.span import Span
+
+Keywords = tuple[tuple[str, Values], ...]
+COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
+COPY_TYPES = {"collections.OrderedDict": "dict", "collections.Counter": "dict"}
+
+
+class Calls(Body):
+    """Evaluates attributes and calls."""
+
+    # --- attributes ---------------------------------------------------------------------------------------------------
+
+    def attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
+        """The values of `base.name`: a method, what a property returns, or a path."""
+        match base:
+            case Unknown():
+                return NOTHING_KNOWN
+            case ModuleValue() | Builtin():
+                return self._member(base, name, state)
+            case TypeValue(type=type_id):
+                method = self.symbols.method(type_id, name)
+                if method is not None:
+                    return (self._bound(method, base),)
+                return self.read(self.place(base, name), state)
+            case Partial(callee=Builtin(name="super"), args=((receiver,), *_)):
+                return self._inherited(receiver, name)
+            case _:
+                return self._instance_attribute(base, name, span, state)
+
+    def _member(self, base: Value, name: str, state: State) -> Values:
+        found = self.symbols.member(base, name)
+        return NOTHING_KNOWN if found is None else self.read(found, state)
+
+    def _instance_attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
+        owner = self.types.class_of(base)
+        method = self.symbols.method(owner, name) if owner else None
+        if method is None:
+            return self.read(self.place(base, name), state)
+        _, function = self.symbols.functions[method]
+        if function.is_property:
+            return self.invoke(method, base, (), (), span, state)
+        return (self._bound(method, base),)
+
+    def _bound(self, method: str, receiver: Value) -> FunctionValue:
+        _, function = self.symbols.functions[method]
+        if function.binding == "class" and not isinstance(receiver, TypeValue):
+            owner = self.types.class_of(receiver)
+            return FunctionValue(method, TypeValue(owner) if owner else receiver)
+        unbound = function.binding == "none" or (function.binding == "instance" and isinstance(receiver, TypeValue))
+        return FunctionValue(method, None if unbound else receiver)
+
+    def _inherited(self, receiver: Value, name: str) -> Values:
+        owner = f"{self.source.name}:{self.function.owner}"
+        current = self.types.class_of(receiver) or owner
+        method = self.symbols.after(current, owner, name)
+        return NOTHING_KNOWN if method is None else (self._bound(method, receiver),)
+
+    def place(self, owner: Value, name: str) -> Value:
+        """The path of a field: the class's own for what is only ever set on the class, else the object's."""
+        type_id = owner.type if isinstance(owner, TypeValue) else self.types.class_of(owner)
+        if type_id is not None:
+            declared = self.symbols.field(type_id, name)
+            if declared is not None and self._on_class(declared[0], name):
+                return Field(TypeValue(declared[0]), name)
+        return field(owner, name)
+
+    def _on_class(self, type_id: str, name: str) -> bool:
+        _, record = self.symbols.types[type_id]
+        values = record.fields[name].values
+        return bool(values) and not record.decorators and all(v.function.endswith("<body>") for v in values)
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def call(self, call: Call, state: State) -> Values:
+        """Evaluate a call expression."""
+        if isinstance(call.func, Attr):
+            bases = self.evaluate(call.func.base, state)
+            callees = unite([self._method(base, call.func.name, call.span, state) for base in bases])
+        else:
+            callees = self.evaluate(call.func, state)
+        args, keywords = self._arguments(call, state)
+        special = self._special(call, callees, args, state)
+        if special is not None:
+            return special
+        results = [self._apply_found(callee, args, keywords, call.span, state) for callee in callees]
+        return unite(results)
+
+    def _arguments(self, call: Call, state: State) -> tuple[tuple[Values, ...], Keywords]:
+        args: list[Values] = []
+        for arg in call.args:
+            values = self.evaluate(arg.value if isinstance(arg, Star) else arg, state)
+            if isinstance(arg, Star):
+                break  # positions after a spread are not known
+            args.append(values)
+        keywords = [(name, self.evaluate(value, state)) for name, value in call.keywords]
+        return tuple(args), tuple([(name, values) for name, values in keywords if name])
+
+    def _method(self, base: Value, name: str, span: Span, state: State) -> Values:
+        """What a method call calls; for an object of unknown type the one project method that it can be, if any."""
+        found = self.attribute(base, name, span, state)
+        if found == (Field(base, name),):  # nothing is known of it but its path
+            callable_field = self._stored_callable(base, name)
+            if callable_field:
+                return callable_field
+            guess = self._guess(base, name)
+            if guess is not None:
+                return (Partial(Builtin("guess"), ((FunctionValue(guess, base),),), ()),)
+        return found
+
+    def _stored_callable(self, base: Value, name: str) -> Values:
+        """The functions that the class puts into a field: `self.handler = self.on_event`, a lambda, a module function."""
+        owner = self.types.class_of(base)
+        declared = self.symbols.field(owner, name) if owner else None
+        if owner is None or declared is None:
+            return ()
+        module = declared[0].partition(":")[0]
+        values: list[Value] = []
+        for assigned in declared[1].values[:4]:
+            value = self._callable(module, owner, assigned.value, base)
+            if value is not None:
+                values.append(value)
+        return tuple(values)
+
+    def _callable(self, module: str, owner: str, expr: Expr, base: Value) -> Value | None:
+        match expr:
+            case Closure(function=function):
+                return FunctionValue(f"{module}:{function}")
+            case Attr(base=Name(name=_, scope="local"), name=name):
+                method = self.symbols.method(owner, name)
+                return self._bound(method, base) if method else None
+            case Name(scope="global"):
+                found = self.symbols.static(module, expr)
+                return found if isinstance(found, FunctionValue) else None
+            case _:
+                return None
+
+    def _guess(self, base: Value, name: str) -> str | None:
+        """The project's method of that name when only one class has it (or the variable is named after the class)."""
+        if self.types.of(base) is not None or name in self.knowledge.common_methods or name.startswith("__"):
+            return None
+        owners = self.symbols.owners(name)
+        if len(owners) > 1:
+            hint = _hint(base)
+            owners = [o for o in owners if hint and o.rpartition(":")[2].rpartition(".")[2].lower() == hint]
+        if len(owners) != 1 or self.symbols.subtypes(owners[0]) & set(self.symbols.owners(name)):
+            return None
+        return self.symbols.method(owners[0], name)
+
+    def _special(self, call: Call, callees: Values, args: tuple[Values, ...], state: State) -> Values | None:
+        """Builtins that are part of the language."""
+        if len(callees) != 1 or not isinstance(callees[0], Builtin):
+            return None
+        match callees[0].name:
+            case "super":
+                receiver = state.variables.get(self.function.parameters[0].name) if self.function.parameters else None
+                return (Partial(Builtin("super"), (receiver[:1] if receiver else NOTHING_KNOWN,), ()),)
+            case "getattr" if len(args) >= 2 and (name := _text(args[1])):
+                return unite([self.attribute(base, name, call.span, state) for base in args[0]])
+            case "setattr" if len(args) == 3 and (name := _text(args[1])):
+                for base in args[0]:
+                    state.heap[self.place(base, name)] = args[2]
+                return NOTHING_KNOWN
+            case _:
+                return None
+
+    def _apply_found(
+        self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        """Apply a callee; one found only by its name makes all it does uncertain."""
+        match callee:
+            case Partial(callee=Builtin(name="guess"), args=((target,),)):
+                outer, self.certain = self.certain, False
+                try:
+                    return self.apply(target, args, keywords, call, state)
+                finally:
+                    self.certain = outer
+            case _:
+                return self.apply(callee, args, keywords, call, state)
+
+    def apply(
+        self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        """The values that a call of a value returns; its effects are applied to the state."""
+        match callee:
+            case FunctionValue(function=function, receiver=receiver):
+                return self._call_function(function, receiver, args, keywords, call, state)
+            case TypeValue(type=type_id):
+                return self._construct(type_id, args, keywords, call, state)
+            case Partial(callee=Builtin(name="coroutine")):
+                return NOTHING_KNOWN
+            case Partial(callee=inner, args=given, keywords=named):
+                return self.apply(inner, (*given, *args), (*named, *keywords), call, state)
+            case Builtin(name=name):
+                return self._library(name, args, keywords, call, state)
+            case Field(base=base, name=name):
+                called = self._call_object(callee, args, keywords, call, state)
+                return called if called is not None else self._library_method(base, name, args, call, state)
+            case Param() | Captured() | Member() | Element():
+                called = self._call_object(callee, args, keywords, call, state)
+                if called is not None:
+                    return called
+                self._unknown_callable(callee, args, keywords, call, state)
+                return (Result(self.site(call, state)),)
+            case Fresh():
+                called = self._call_object(callee, args, keywords, call, state)
+                return called if called is not None else (Result(self.site(call, state)),)
+            case _:
+                return (Result(self.site(call, state)),)
+
+    def _call_object(
+        self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values | None:
+        """Call an object whose class defines `__call__`."""
+        owner = self.types.class_of(callee)
+        method = self.symbols.method(owner, "__call__") if owner else None
+        return self._call_function(method, callee, args, keywords, call, state) if method else None
+
+    def _unknown_callable(
+        self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> None:
+        event = Invoke(callee, args, keywords, self.id, call)
+        if visible(callee) or isinstance(callee, Member | Element):
+            self.summary.invokes.setdefault(event, ())
+            if self.frames:
+                state.record(event)
+
+    # --- functions of the project -------------------------------------------------------------------------------------
+
+    def _call_function(
+        self, function_id: str, receiver: Value | None, args: tuple[Values, ...], keywords: Keywords, call: Span,
+        state: State,
+    ) -> Values:  # fmt: skip
+        _, function = self.symbols.functions[function_id]
+        given = args if receiver is None else ((receiver,), *args)
+        if function.is_async and not function.is_generator:
+            return (Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords),)
+        results = [self._invoke_one(target, given, keywords, call, state) for target in self._targets(function_id, receiver)]
+        return unite(results)
+
+    def run_coroutine(self, value: Partial, call: Span, state: State) -> Values:
+        """Run a coroutine object to its end."""
+        if value.callee != Builtin(COROUTINE):
+            return NOTHING_KNOWN
+        (target,), *given = value.args
+        assert isinstance(target, FunctionValue)
+        receiver = given[0][0] if given and given[0] else None
+        targets = self._targets(target.function, receiver)
+        return unite([self._invoke_one(f, tuple(given), value.keywords, call, state) for f in targets])
+
+    def invoke(
+        self, function_id: str, receiver: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        """Run a method now, whatever kind it is."""
+        results = [self._invoke_one(f, ((receiver,), *args), keywords, call, state) for f in self._targets(function_id, receiver)]
+        return unite(results)
+
+    def _targets(self, function_id: str, receiver: Value | None) -> list[str]:
+        """The function, and, if it is only there to be overridden, what overrides it."""
+        source, function = self.symbols.functions[function_id]
+        if receiver is None or not function.owner or not _is_abstract(function):
+            return [function_id]
+        owner = self.types.class_of(receiver) or f"{source.name}:{function.owner}"
+        overrides = self.symbols.overrides(owner, function.name)
+        return overrides[:4] if 0 < len(overrides) <= 4 else [function_id]
+
+    def _invoke_one(
+        self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        summary = self.summaries.of(function_id)
+        _, function = self.symbols.functions[function_id]
+        bound = self._bind(function_id, function, given, keywords)
+        return self._replay(function_id, function, summary, bound, call, state)
+
+    def _bind(
+        self, function_id: str, function: Function, given: tuple[Values, ...], keywords: Keywords
+    ) -> list[Values]:
+        """The values of each parameter; one that is not passed has its default."""
+        named = dict(keywords)
+        bound: list[Values] = []
+        for index, parameter in enumerate(function.parameters):
+            if parameter.kind == "positional" and index < len(given):
+                bound.append(given[index])
+            elif parameter.name in named and parameter.kind != "variadic":
+                bound.append(named[parameter.name])
+            elif isinstance(parameter.default, Const):
+                value = parameter.default.value
+                bound.append((Literal(value, type(value).__name__ if value is not None else "None"),))
+            else:
+                bound.append(NOTHING_KNOWN)
+        return bound
+
+    def _replay(
+        self, function_id: str, function: Function, summary: Summary, bound: list[Values], call: Span, state: State
+    ) -> Values:
+        """Apply a callee's summary to the state of its caller."""
+        site = self.site(call, state)
+
+        def lookup(value: Value) -> Values | None:
+            match value:
+                case Param(function=owner, index=index) if owner == function_id:
+                    return bound[index]
+                case Captured(function=owner, name=name) if owner == self.id:
+                    return state.variables.get(name, NOTHING_KNOWN)
+                case _:
+                    return state.heap.get(value)
+
+        substitute = Substitute(lookup, site)
+        step = CallStep(self.id, call, function_id)
+        for event, conditions in list(summary.resizes.items()):
+            feasible = self._feasible(conditions, substitute, state)
+            if feasible is not None:
+                self._replay_resize(event, feasible, substitute, step, state)
+        for invoke, during in list(summary.invokes.items()):
+            self._replay_invoke(invoke, during, substitute, step, state)
+        self._replay_stores(summary, substitute, state)
+        if function.is_generator:
+            streams = [v for value in summary.streams for v in substitute(value) if v != UNKNOWN]
+            return (Lazy("generator", tuple(dict.fromkeys(streams))),)
+        declared = self.types.returned(function_id)
+        results = substitute.values(summary.returns)
+        if declared is not None and results == NOTHING_KNOWN:
+            name = declared.name if isinstance(declared, LibraryType) else declared.type
+            return (Result(site, name),)
+        return results
+
+    def _feasible(self, conditions: Conditions, substitute: Substitute, state: State) -> Conditions | None:
+        """A callee's conditions in the caller's terms; None if one of them cannot hold."""
+        mine: set[tuple[Predicate, bool]] = set()
+        for predicate, outcome in conditions:
+            values = substitute(predicate.value)
+            if all([holds(predicate._replace(value=v), state) is (not outcome) for v in values]):
+                return None
+            if len(values) == 1 and isinstance(values[0], Param):
+                mine.add((predicate._replace(value=values[0]), outcome))
+        return frozenset(mine)
+
+    def _replay_resize(
+        self, event: Resize, conditions: Conditions, substitute: Substitute, step: CallStep, state: State
+    ) -> None:
+        if len(event.calls) >= MOST_CALLS:
+            return
+        keys = substitute(event.key)
+        key = keys[0] if len(keys) == 1 else UNKNOWN
+        added = tuple([v for value in event.added for v in substitute(value)])
+        for container in substitute(event.container):
+            if container != UNKNOWN and not isinstance(container, Literal):
+                moved = event._replace(container=container, key=key, calls=(step, *event.calls), added=added)
+                self.emit(moved, state, conditions)
+
+    def _replay_invoke(
+        self, invoke: Invoke, during: tuple[Value, ...], substitute: Substitute, step: CallStep, state: State
+    ) -> None:
+        """A callee calls something that we know here: what that does happens here, in the callee's loops too."""
+        if len(invoke.calls) >= MOST_CALLS:
+            return
+        live = [v for value in during for v in substitute(value) if v != UNKNOWN]
+        args = tuple([substitute.values(values) for values in invoke.args])
+        keywords = tuple([(name, substitute.values(values)) for name, values in invoke.keywords])
+        for callee in substitute(invoke.callee):
+            if isinstance(callee, FunctionValue | Partial):
+                with self.collecting() as events:
+                    self.apply(callee, args, keywords, step.span, state)
+                self._conflicts_during(live, "call", step.span, events)
+            elif visible(callee) and not isinstance(callee, Literal):
+                moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls))
+                if len(self.summary.invokes) < 2 * MOST_CALLS:
+                    known = self.summary.invokes.get(moved, ())
+                    self.summary.invokes[moved] = (*known, *[v for v in live if v not in known and visible(v)])
+                if self.frames:
+                    state.record(moved)
+
+    def collecting(self) -> Collecting:
+        """Gather the resizes that happen inside a `with`."""
+        return Collecting(self)
+
+    def _conflicts_during(self, live: list[Value], style: str, loop: Span, events: list[Resize]) -> None:
+        for event in events:
+            if event.container in live:
+                self.conflict(event.container, style, loop, event)
+
+    def conflict(self, container: Value, style: str, loop: Span, event: Resize) -> None:
+        """Record a container that is resized while its iteration goes on."""
+        raise NotImplementedError
+
+    def _replay_stores(self, summary: Summary, substitute: Substitute, state: State) -> None:
+        """Paths that the callee has given other values."""
+        news: dict[Value, Values] = {}
+        for path, values in summary.stores.items():
+            assigned = substitute.values(values)
+            match path:
+                case Field(base=base, name=name):
+                    targets = [self.place(owner, name) for owner in substitute(base)]
+                case Element(base=base, key=key):
+                    keys = substitute(key)
+                    targets = [element(owner, keys[0]) for owner in substitute(base)] if len(keys) == 1 else []
+                case _:
+                    targets = [path]
+            for target in targets:
+                if target != UNKNOWN and not isinstance(target, Captured):
+                    news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
+                elif isinstance(target, Captured) and target.function == self.id:
+                    state.assign(target.name, assigned)
+                elif isinstance(target, Captured):
+                    news[target] = assigned
+        state.heap.update(news)
+
+    def _construct(
+        self, type_id: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        made = Fresh(type_id, self.site(call, state))
+        method = self.symbols.method(type_id, "__init__")
+        if method is not None:
+            self._invoke_one(method, ((made,), *args), keywords, call, state)
+        else:
+            _, record = self.symbols.types[type_id]
+            if record.decorators:  # a dataclass takes its fields in order
+                names = [name for name, f in record.fields.items() if f.annotation is not None]
+                for name, values in (*zip(names, args, strict=False), *keywords):
+                    if name in record.fields:
+                        state.heap[Field(made, name)] = values
+        return (made,)
+
+    # --- libraries ----------------------------------------------------------------------------------------------------
+
+    def _library(
+        self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        site = self.site(call, state)
+        container_type, _, method = name.rpartition(".")
+        if container_type and args and self.knowledge.container(container_type) is not None:
+            return unite([self._library_method(base, method, args[1:], call, state) for base in args[0]])  # dict.pop(d, k)
+        row = self.knowledge.does(name, "calls-while-iterating")
+        if row is not None:
+            self._calls_while_iterating(row, args, keywords, call, state)
+        for row in self.knowledge.functions.get(name, ()):
+            found = self._by_row(row, name, args, keywords, site)
+            if found is not None:
+                return found
+        if self.knowledge.container(name) is not None or name in self.knowledge.aliases:
+            return (Fresh(self.knowledge.canonical(name), site),)
+        last = name.rpartition(".")[2]
+        if last[:1].isupper() and not last.isupper():
+            return (Fresh(name, site),)  # the class of a library
+        base, _, last = name.rpartition(".")
+        if base and self.types.of(Builtin(base)) is not None:
+            return self._library_method(Builtin(base), last, args, call, state)
+        return (Result(site),)
+
+    def _by_row(
+        self, row: LibraryFunction, name: str, args: tuple[Values, ...], keywords: Keywords, site: Site
+    ) -> Values | None:
+        first = args[0] if args else ()
+        match row.does:
+            case "snapshot":
+                kind = "list" if name == "sorted" else name
+                if not first or self.knowledge.container(name) is None and name not in ("sorted", "copy.copy"):
+                    return (Fresh(kind, site),)
+                return tuple([self.copied(v, site, "" if name == "copy.copy" else kind) for v in first])
+            case "deep-copy":
+                return tuple([Fresh(self._type_name(v), site) for v in first]) or NOTHING_KNOWN
+            case "lazy":
+                skipped = self.knowledge.does(name, "calls-while-iterating")
+                sources = [v for i, values in enumerate(args) if not (skipped and i == 0) for v in values]
+                kind = name.rpartition(".")[2]
+                return (Lazy(kind, tuple([v for v in sources if not isinstance(v, Unknown | Literal)])),)
+            case "view":
+                return tuple([UNKNOWN if v == UNKNOWN else View(v, row.returns) for v in first]) or NOTHING_KNOWN
+            case "same" if len(args) > row.argument:
+                return args[row.argument]
+            case "awaits":
+                return tuple([v for values in args for v in values if isinstance(v, Partial)]) or NOTHING_KNOWN
+            case "partial" if args:
+                return tuple([UNKNOWN if v == UNKNOWN else Partial(v, args[1:], keywords) for v in first])
+            case _:
+                return None
+
+    def _calls_while_iterating(
+        self, row: LibraryFunction, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> None:
+        callables = dict(keywords).get(row.keyword, ()) if row.keyword else args[row.callable] if args else ()
+        if len(args) <= row.iterable:
+            return
+        live = [container for value in args[row.iterable] for container, _ in iterated(value)]
+        elements = NOTHING_KNOWN
+        for callee in callables:
+            if isinstance(callee, FunctionValue | Partial):
+                with self.collecting() as events:
+                    self.apply(callee, (elements,), (), call, state)
+                self._conflicts_during(live, "call", call, events)
+
+    def _library_method(
+        self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State
+    ) -> Values:
+        """A method of a container, or of something that may be one; of any other type nothing is known."""
+        container = self.types.container(base)
+        known = container is not None
+        if container is None:
+            if self.types.of(base) is not None or base == UNKNOWN:
+                return (Result(self.site(call, state)),)
+            container = self.knowledge.guess
+        if name in container.views and not args:
+            return (View(base, container.views[name]),)
+        if name in container.copies:
+            return (self.copied(base, self.site(call, state)),)
+        key = args[0][0] if args and len(args[0]) == 1 else UNKNOWN
+        change = container.change(name)
+        if change is not None and not self._only_known_keys(container, name, args, base, state):
+            self._change_by_method(base, change, name, key, args, call, state, certain=known)
+        if name in container.reads and container.kind != "list":
+            return self.read(element(base, key), state) if key != UNKNOWN else NOTHING_KNOWN
+        return (Result(self.site(call, state)),)
+
+    def _only_known_keys(
+        self, container: Container, name: str, args: tuple[Values, ...], base: Value, state: State
+    ) -> bool:
+        """`d.update(x)` where x is empty or made of keys that are there."""
+        return name == "update" and not args
+
+    def _change_by_method(
+        self, base: Value, change: str, name: str, key: Value, args: tuple[Values, ...], call: Span, state: State, *,
+        certain: bool,
+    ) -> None:  # fmt: skip
+        added = tuple([v for values in args for v in values if isinstance(v, FunctionValue | Param | Partial)])
+        event = Resize(base, change, f".{name}()", key, self.id, call, (), certain, added)
+        self.emit(event, state)
+
+    # --- copies -------------------------------------------------------------------------------------------------------
+
+    def copied(self, value: Value, site: Site, kind: str = "") -> Value:
+        """A fresh container with the elements of another; of something unknown just a fresh one."""
+        if isinstance(value, Unknown | Literal | Tuple) or (isinstance(value, Lazy) and value.kind in ("generator", "map")):
+            return Fresh(kind or "list", site) if kind else UNKNOWN
+        return Copy(value, kind or self._type_name(value), site)
+
+    def _type_name(self, value: Value) -> str:
+        found = self.types.of(value)
+        if found is None:
+            return ""
+        return found.name if isinstance(found, LibraryType) else found.type
+
+
+class Collecting:
+    """Gathers the resizes that are emitted while it is entered."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def __enter__(self) -> list[Resize]:
+        self._outer = self._body.emitted
+        self._events: list[Resize] = []
+        self._body.emitted = self._events
+        return self._events
+
+    def __exit__(self, *_: object) -> None:
+        self._body.emitted = self._outer
+        if self._outer is not None:
+            self._outer.extend(self._events)
+
+
+def _text(values: Values) -> str:
+    value = values[0] if len(values) == 1 else None
+    return value.value if isinstance(value, Literal) and isinstance(value.value, str) else ""
+
+
+def _hint(value: Value) -> str:
+    """The name by which an object goes, to compare with the names of classes."""
+    name = value.name if isinstance(value, Field | Captured) else ""
+    return name.replace("_", "").lower()
+
+
+def _is_abstract(function: Function) -> bool:
+    """Whether a method only says that subclasses have one."""
+    from racelint.model import Jump
+
+    body = function.body
+    return not body or (len(body) == 1 and isinstance(body[0], Jump) and body[0].kind == "raise")
+
+
+def _subjects(conflict: Conflict) -> Iterator[Value]:
+    yield conflict.container

@@ -1,0 +1,138 @@
+"""Branches: what a test says about the values it looks at, and which ways it cannot go."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Body
+from racelint.analysis.state import Predicate, State
+from racelint.analysis.values import (
+    Captured,
+    Fresh,
+    FunctionValue,
+    Literal,
+    Member,
+    Param,
+    Result,
+    TypeValue,
+    Value,
+    Values,
+)
+from racelint.model import Bind, Const, Expr, Logic, Name, Op
+
+NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
+
+
+class Conditions(Body):
+    """The branch hook of the interpreter."""
+
+    def branch(self, test: Expr, state: State) -> tuple[State | None, State | None]:
+        """Evaluate a test: the states in which it is true and in which it is false."""
+        match test:
+            case Op(operator="not", operands=(operand,)):
+                yes, no = self.branch(operand, state)
+                return no, yes
+            case Logic(operator=operator, operands=operands):
+                return self._logic(operator, operands, state)
+            case Op(operator="in" | "not in", operands=(key, container)):
+                yes, no = self._membership(key, container, state)
+                return (no, yes) if test.operator == "not in" else (yes, no)
+            case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
+                yes, no = self._compare(left, scalar, state)
+                return (no, yes) if operator in NEGATED else (yes, no)
+            case Op(operator="match"):
+                self.evaluate(test, state)
+                return state, state.copy()
+            case _:
+                values = self.evaluate(test, state)
+                return self._split(test, values, "truth", None, state)
+
+    def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
+        goes_on: State | None = state
+        stopped: State | None = None
+        for operand in operands:
+            if goes_on is None:
+                break
+            yes, no = self.branch(operand, goes_on)
+            goes_on, leaves = (yes, no) if operator == "and" else (no, yes)
+            stopped = self.join(stopped, leaves)
+        return (goes_on, stopped) if operator == "and" else (stopped, goes_on)
+
+    def _membership(self, key: Expr, container: Expr, state: State) -> tuple[State | None, State | None]:
+        keys, containers = self.evaluate(key, state), self.evaluate(container, state)
+        absent = state.copy()
+        if len(keys) == 1:
+            state.present |= {(c, keys[0]) for c in containers}
+        return state, absent
+
+    def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:
+        values = self.evaluate(left, state)
+        kind = "none" if scalar is None else "equal"
+        return self._split(left, values, kind, None if scalar is None else scalar, state)
+
+    def _split(
+        self, expr: Expr, values: Values, kind: str, scalar: object, state: State
+    ) -> tuple[State | None, State | None]:
+        name = _variable(expr)
+        other = state.copy()
+        yes = self._assume(state, name, values, kind, scalar, outcome=True)
+        no = self._assume(other, name, values, kind, scalar, outcome=False)
+        return (state if yes else None), (other if no else None)
+
+    def _assume(self, state: State, name: str, values: Values, kind: str, scalar: object, *, outcome: bool) -> bool:
+        """Add what a test's outcome says to the state; False if it cannot have this outcome."""
+        possible = tuple([v for v in values if holds(Predicate(v, kind, scalar), state) is not (not outcome)])
+        if not possible:
+            return False
+        if name:
+            if possible != values and state.variables.get(name) == values:
+                state.variables[name] = possible
+            _drop_contradicted(state, name, kind, scalar, outcome=outcome)
+        if len(values) == 1 and _is_fixed(values[0]):
+            state.assumptions[Predicate(values[0], kind, scalar)] = outcome
+        return True
+
+
+def holds(predicate: Predicate, state: State) -> bool | None:
+    """Whether a predicate holds in a state; None if that is unknown."""
+    match predicate.value:
+        case Literal(value=value):
+            if predicate.test == "truth":
+                return bool(value)
+            return value is None if predicate.test == "none" else value == predicate.scalar
+        case FunctionValue() | TypeValue():
+            return predicate.test == "truth"
+        case Fresh():
+            return False if predicate.test == "none" else None
+        case _:
+            known = state.assumptions.get(predicate)
+            if known is None and predicate.test == "none" and state.assumptions.get(predicate._replace(test="truth")):
+                return False
+            if known is None and predicate.test == "truth" and state.assumptions.get(predicate._replace(test="none")):
+                return False
+            return known
+
+
+def _drop_contradicted(state: State, name: str, kind: str, scalar: object, *, outcome: bool) -> None:
+    """Events whose flag variable had a constant that the test rules out did not happen on this way."""
+    for event, flags in list(state.pending.items()):
+        for flag, value in flags:
+            if flag == name and holds(Predicate(value, kind, scalar), state) is (not outcome):
+                del state.pending[event]
+                break
+
+
+def _variable(expr: Expr) -> str:
+    match expr:
+        case Name(name=name, scope="local"):
+            return name
+        case Bind(target=Name(name=name, scope="local")):
+            return name
+        case _:
+            return ""
+
+
+def _is_fixed(value: Value) -> bool:
+    """Whether a value cannot change under the function: what an attribute holds can."""
+    return isinstance(value, Param | Captured | Result | Member)
+
+
+__all__ = ["Conditions", "holds"]

@@ -1,0 +1,87 @@
+"""Values, functions and chains of calls in words for people."""
+
+from __future__ import annotations
+
+from racelint.analysis.state import Resize
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import (
+    Builtin,
+    Captured,
+    Copy,
+    Element,
+    Field,
+    Fresh,
+    Global,
+    Literal,
+    Member,
+    Param,
+    TypeValue,
+    Value,
+    View,
+)
+from racelint.finding import Step
+from racelint.span import Location
+
+
+class Describe:
+    """Names things as the analysed program names them."""
+
+    def __init__(self, symbols: Symbols, types: Types) -> None:
+        self.symbols = symbols
+        self._types = types
+
+    def symbol(self, value: Value) -> str:
+        """The place a value is: `Type.field`, `module:name`, or its expression."""
+        match value:
+            case Field(base=TypeValue(type=type_id), name=name):
+                return f"{_qualname(type_id)}.{name}"
+            case Field(base=base, name=name):
+                owner = self._types.class_of(base)
+                return f"{_qualname(owner)}.{name}" if owner else self.text(value)
+            case Element(base=base, key=key):
+                return f"{self.symbol(base)}[{self.text(key)}]"
+            case Global(module=module, name=name):
+                return f"{module.partition('@')[0]}:{name}"
+            case _:
+                return self.text(value)
+
+    def text(self, value: Value) -> str:
+        """A value as an expression."""
+        match value:
+            case Param(function=function, index=index):
+                return self.symbols.functions[function][1].parameters[index].name
+            case Captured(name=name) | Global(name=name) | Builtin(name=name):
+                return name.partition("@")[0]
+            case TypeValue(type=type_id):
+                return _qualname(type_id)
+            case Field(base=base, name=name):
+                return f"{self.text(base)}.{name}"
+            case Element(base=base, key=key):
+                return f"{self.text(base)}[{self.text(key)}]"
+            case View(base=base, kind=kind):
+                return f"{self.text(base)}.{kind}()"
+            case Literal(value=scalar):
+                return repr(scalar)
+            case Member():
+                return "..."
+            case Copy(base=base):
+                return f"a copy of {self.text(base)}"
+            case Fresh(type=kind):
+                return f"the {_qualname(kind).rpartition('.')[2]} made here"
+            case _:
+                return "..."
+
+    def steps(self, event: Resize) -> tuple[Step, ...]:
+        """The calls that lead to a change, and the change itself."""
+        steps = [self._step(call.function, call.span, f"calls {_qualname(call.callee)}") for call in event.calls]
+        return (*steps, self._step(event.function, event.span, event.operation))
+
+    def _step(self, function_id: str, span: object, note: str) -> Step:
+        source, function = self.symbols.functions[function_id]
+        return Step(Location(source.path, span), function.qualname, note)  # type: ignore[arg-type]
+
+
+def _qualname(identifier: str) -> str:
+    """The part of an id that its module's readers know it by."""
+    return identifier.rpartition(":")[2]

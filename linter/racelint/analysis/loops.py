@@ -1,0 +1,220 @@
+"""Loops: what they iterate, what their target is bound to, and which resizes are followed by another turn."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Body, Conflict, Frame
+from racelint.analysis.state import Invoke, Resize, State
+from racelint.analysis.values import (
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Copy,
+    Lazy,
+    Literal,
+    Member,
+    Site,
+    Tuple,
+    Unknown,
+    Value,
+    Values,
+    View,
+    element,
+    unite,
+)
+from racelint.model import Build, Collect, Comp, Expr, Loop, Name, Stmt
+from racelint.span import Span
+
+UNKNOWN_ELEMENTS = {"map", "generator", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise"}
+
+
+class Loops(Body):
+    """The loop hooks of the interpreter."""
+
+    def enter_loop(self, loop: Loop, state: State) -> Frame:
+        """Evaluate what is iterated; resizes from before the loop are set aside."""
+        frame = Frame()
+        if loop.iterable is not None:
+            values = self.evaluate(loop.iterable, state)
+            frame.values = unite([self.iteration(value, loop.span, state) for value in values])
+            frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
+        frame.site = Site(self.id, loop.span)
+        frame.outer, state.pending = state.pending, {}
+        self.frames.append(frame)
+        return frame
+
+    def iteration(self, value: Value, span: Span, state: State) -> Values:
+        """What iterating a value reads: an object of the project says so itself by its `__iter__`."""
+        owner = self.types.class_of(value)
+        if owner is not None:
+            for name in ("__iter__", "__aiter__"):
+                if self.symbols.method(owner, name) is not None:
+                    methods = self.attribute(value, name, span, state)
+                    return unite([self.apply(method, (), (), span, state) for method in methods])
+        return (value,)
+
+    def begin_turn(self, loop: Loop, frame: Frame, state: State) -> None:
+        """Bind the target to the element at hand; earlier turns had other elements."""
+        state.pending = {}
+        assert frame.site is not None
+        if frame.turns:
+            state.forget(frame.site)
+        frame.turns += 1
+        if loop.target is None:
+            return
+        site = frame.site
+        elements = unite([self.element_of(value, site) for value in frame.values])
+        self.assign(loop.target, elements, state)
+        members = [v for value in elements for v in _keys_in(value)]
+        state.present |= {(member.base, member) for member in members}
+
+    def assign(self, target: Expr, values: Values, state: State) -> None:
+        """Assign values to a target."""
+        raise NotImplementedError
+
+    def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
+        """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
+        for event in state.pending:
+            match event:
+                case Resize():
+                    for container, style in frame.iterated:
+                        if container == event.container:
+                            self.conflict(container, style, loop.span, event)
+                case Invoke():
+                    known = self.summary.invokes.get(event)
+                    if known is not None:
+                        more = [c for c, _ in frame.iterated if c not in known]
+                        self.summary.invokes[event] = (*known, *more)
+        frame.seen.update(state.pending)
+
+    def conflict(self, container: Value, style: str, loop: Span, event: Resize) -> None:
+        """Record a container that is resized while its iteration goes on."""
+        found = self.types.container(container)
+        kind = found.kind if found is not None else "other" if self.types.of(container) is not None else "unknown"
+        self.summary.conflicts[Conflict(self.id, loop, container, kind, style, event)] = None
+
+    def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
+        """Loops further out see what happened before this one and in all its turns."""
+        state.pending = {**frame.outer, **frame.seen, **state.pending}
+
+    def close_loop(self, loop: Loop, frame: Frame) -> None:
+        """The analysis of the loop is over."""
+        self.frames.pop()
+
+    def element_of(self, value: Value, site: Site) -> Values:
+        """What one turn of an iteration over a value yields."""
+        match value:
+            case View(base=base, kind=kind):
+                key = Member(base, site)
+                content = element(base, key)
+                pair = Tuple(((key,), (content,)))
+                return (key if kind == "keys" else content if kind == "values" else pair,)
+            case Copy(base=base):
+                return self.element_of(base, site)
+            case Lazy(kind="enumerate", bases=bases):
+                return (Tuple((NOTHING_KNOWN, self._elements(bases, site))),)
+            case Lazy(kind="zip" | "zip_longest", bases=bases):
+                return (Tuple(tuple([self.element_of(base, site) for base in bases])),)
+            case Lazy(kind=kind, bases=bases):
+                return NOTHING_KNOWN if kind in UNKNOWN_ELEMENTS else self._elements(bases, site)
+            case Tuple(parts=parts):
+                return unite(parts)
+            case Unknown() | Literal():
+                return NOTHING_KNOWN
+            case _:
+                container = self.types.container(value)
+                member = Member(value, site)
+                sequence = container is not None and container.kind in ("list", "deque", "immutable")
+                return (element(value, member) if sequence else member,)
+
+    def _elements(self, bases: tuple[Value, ...], site: Site) -> Values:
+        return unite([self.element_of(base, site) for base in bases])
+
+    def comprehension(self, expr: Comp, state: State) -> Values:
+        """Run a comprehension's loops; one that only copies or filters is a copy of what it iterates."""
+        loop = expr.body
+        assert isinstance(loop, Loop)
+        exits = self.loop(loop, state)
+        if exits.normal is not None and exits.normal is not state:
+            become(state, exits.normal)
+        copied = _copied(loop)
+        iterables = self.evaluate(copied, state) if copied is not None else ()
+        site = self.site(expr.span, state)
+        if expr.kind == "generator":
+            bases = iterables or self.evaluate_again(loop, state)
+            return (Lazy("iter" if iterables else "generator", tuple([v for v in bases if v != UNKNOWN])),)
+        if iterables and UNKNOWN not in iterables:
+            return tuple([Copy(value, expr.kind, site) for value in iterables])
+        from racelint.analysis.values import Fresh
+
+        return (Fresh(expr.kind, site),)
+
+    def evaluate_again(self, loop: Loop, state: State) -> Values:
+        """What a generator expression's outer loop iterates, if naming it again has no effect."""
+        assert loop.iterable is not None
+        return self.evaluate(loop.iterable, state) if _is_path(loop.iterable) else ()
+
+
+def become(state: State, other: State) -> None:
+    """Make a state equal to another one."""
+    state.variables, state.heap, state.present = other.variables, other.heap, other.present
+    state.assumptions, state.pending = other.assumptions, other.pending
+
+
+def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ...]:
+    """The containers that an iteration over a value reads while it goes on, with how it reads them."""
+    match value:
+        case View(base=base, kind=kind):
+            return iterated(base, kind if style == "direct" else style)
+        case Lazy(kind=kind, bases=bases):
+            inner = kind if kind in ("reversed", "generator") else style
+            return tuple([pair for base in bases for pair in iterated(base, inner)])
+        case Unknown() | Literal() | Tuple():
+            return ()
+        case _:
+            return ((value, style),)
+
+
+def _keys_in(value: Value) -> list[Member]:
+    match value:
+        case Member():
+            return [value]
+        case Tuple(parts=parts):
+            return [v for values in parts for v in values if isinstance(v, Member)]
+        case _:
+            return []
+
+
+def _copied(loop: Loop) -> Expr | None:
+    """What a comprehension copies: `[x for x in xs if ...]`, `{k: v for k, v in d.items()}`."""
+    inner: Stmt = loop
+    while not isinstance(inner, Collect):
+        inner = inner.then[0] if not isinstance(inner, Loop) and hasattr(inner, "then") else _single(inner)
+        if isinstance(inner, Loop):
+            return None
+    same = inner.value if inner.key is None else Build("tuple", (inner.key, inner.value), (), inner.span)
+    return loop.iterable if loop.iterable and _is_path(loop.iterable) and _names(same) == _names(loop.target) else None
+
+
+def _single(stmt: Stmt) -> Stmt:
+    assert isinstance(stmt, Loop)
+    return stmt.body[0]
+
+
+def _names(expr: Expr | None) -> tuple[str, ...] | None:
+    match expr:
+        case Name(name=name):
+            return (name,)
+        case Build(kind="tuple", parts=parts) if all(isinstance(part, Name) for part in parts):
+            return tuple([part.name for part in parts if isinstance(part, Name)])
+        case _:
+            return None
+
+
+def _is_path(expr: Expr) -> bool:
+    """Whether evaluating an expression a second time does nothing but read: a path, or a view of one."""
+    from racelint.model import Attr, Call
+
+    while isinstance(expr, Attr) or (isinstance(expr, Call) and not expr.args and isinstance(expr.func, Attr)):
+        if isinstance(expr, Call) and expr.func.name not in ("items", "keys", "values"):  # type: ignore[union-attr]
+            return False
+        expr = expr.base if isinstance(expr, Attr) else expr.func
+    return isinstance(expr, Name)

@@ -1,0 +1,166 @@
+"""The state that the interpreter carries from statement to statement."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from racelint.analysis.values import NOTHING_KNOWN, UNKNOWN, Literal, Site, Value, Values, mentions, union
+from racelint.span import Span
+
+
+class Call(NamedTuple):
+    """One call on the way to an event: where it stands and what it calls."""
+
+    function: str
+    span: Span
+    callee: str
+
+
+class Resize(NamedTuple):
+    """A container gains, loses or reorders entries.
+
+    `change` is "insert", "remove", "clear", "append" (at the end of a sequence) or "reorder"; `operation` is what the
+    source says. `calls` leads from the function at hand to the change, outermost first.
+    """
+
+    container: Value
+    change: str
+    operation: str
+    key: Value
+    function: str
+    span: Span
+    calls: tuple[Call, ...] = ()
+    certain: bool = True
+    added: Values = ()
+
+
+class Invoke(NamedTuple):
+    """A call of a value that only a caller can name: a parameter, or something taken out of a container."""
+
+    callee: Value
+    args: tuple[Values, ...]
+    keywords: tuple[tuple[str, Values], ...]
+    function: str
+    span: Span
+    calls: tuple[Call, ...] = ()
+
+
+Event: TypeAlias = Resize | Invoke
+
+
+class Predicate(NamedTuple):
+    """A property of a value that a branch has tested: "truth", "none", or "equal" to a scalar."""
+
+    value: Value
+    test: str
+    scalar: object = None
+
+
+Assumptions: TypeAlias = dict[Predicate, bool]
+Flags: TypeAlias = frozenset[tuple[str, Value]]
+
+
+class State:
+    """Variables, assigned paths, what is known of keys and conditions, and the resizes since the loop turn began.
+
+    `pending` maps each resize (and each call that may turn out to be one) to the constants that flag variables held with it, so that `if found: break` after the
+    branch that resized is understood.
+    """
+
+    __slots__ = ("assumptions", "heap", "pending", "present", "variables")
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Values] = {}
+        self.heap: dict[Value, Values] = {}
+        self.present: frozenset[tuple[Value, Value]] = frozenset()
+        self.assumptions: Assumptions = {}
+        self.pending: dict[Event, Flags] = {}
+
+    def copy(self) -> State:
+        """An independent copy."""
+        other = State.__new__(State)
+        other.variables = self.variables.copy()
+        other.heap = self.heap.copy()
+        other.present = self.present
+        other.assumptions = self.assumptions.copy() if self.assumptions else {}
+        other.pending = self.pending.copy() if self.pending else {}
+        return other
+
+    def same_as(self, other: State) -> bool:
+        """Whether another turn from `other` would see anything new (pending resizes are seen at once, not carried)."""
+        return (
+            self.variables == other.variables
+            and self.heap == other.heap
+            and self.present == other.present
+            and self.assumptions == other.assumptions
+        )
+
+    def assign(self, name: str, values: Values) -> None:
+        """Give a variable new values."""
+        self.variables[name] = values
+        if self.pending:
+            flag = values[0] if len(values) == 1 and isinstance(values[0], Literal) else None
+            for resize, flags in self.pending.items():
+                kept = frozenset([entry for entry in flags if entry[0] != name])
+                self.pending[resize] = kept | {(name, flag)} if flag is not None else kept
+
+    def record(self, event: Event) -> None:
+        """Record an event of this loop turn, with the flags that hold now."""
+        if event not in self.pending:
+            flags = [
+                (name, values[0])
+                for name, values in self.variables.items()
+                if len(values) == 1 and isinstance(values[0], Literal) and not isinstance(values[0].value, str | bytes)
+            ]
+            self.pending[event] = frozenset(flags)
+
+    def forget(self, site: Site) -> None:
+        """Values made at a site in an earlier turn are other objects than those made there now (recency abstraction)."""
+        for name, values in self.variables.items():
+            if any([mentions(value, site) for value in values]):
+                self.variables[name] = _without(values, site)
+        for path, values in list(self.heap.items()):
+            if mentions(path, site):
+                del self.heap[path]
+            elif any([mentions(value, site) for value in values]):
+                self.heap[path] = _without(values, site)
+        if self.present:
+            self.present = frozenset([p for p in self.present if not (mentions(p[0], site) or mentions(p[1], site))])
+        if self.assumptions:
+            self.assumptions = {p: held for p, held in self.assumptions.items() if not mentions(p.value, site)}
+
+
+def _without(values: Values, site: Site) -> Values:
+    kept = tuple([value for value in values if not mentions(value, site)])
+    return union(kept, NOTHING_KNOWN)
+
+
+def join(first: State | None, second: State | None) -> State | None:
+    """What may hold after either; the first argument is reused."""
+    if first is None or second is None or first is second:
+        return first or second
+    _merge(first.variables, second.variables)
+    for path in first.heap.keys() | second.heap.keys():
+        one, two = first.heap.get(path, (path,)), second.heap.get(path, (path,))
+        first.heap[path] = one if one == two else union(one, two)
+    first.present = first.present & second.present
+    if first.assumptions:
+        first.assumptions = {p: held for p, held in first.assumptions.items() if second.assumptions.get(p) is held}
+    for resize, flags in second.pending.items():
+        first.pending[resize] = first.pending[resize] & flags if resize in first.pending else flags
+    return first
+
+
+def _merge(first: dict[str, Values], second: dict[str, Values]) -> None:
+    """A variable that only one side has assigned keeps its value: using it after the other side would be an error."""
+    for name, values in second.items():
+        known = first.get(name)
+        if known is None:
+            first[name] = values
+        elif known != values:
+            first[name] = union(known, values)
+
+
+def known(values: Values) -> Values:
+    """The alternatives that are not unknown."""
+    return tuple([value for value in values if value != UNKNOWN])

@@ -1,0 +1,276 @@
+"""What names mean across modules: imports and re-exports, functions, types and their inheritance."""
+
+from __future__ import annotations
+
+import os.path
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, TypeValue, Value
+from racelint.model import (
+    Attr,
+    Call,
+    Closure,
+    Expr,
+    Function,
+    Imported,
+    Item,
+    Module,
+    Name,
+    Source,
+    Type,
+)
+from racelint.model import (
+    Field as FieldRecord,
+)
+from racelint.model import (
+    TypeValue as TypeExpr,
+)
+
+MODULE = "<module>"
+LINKS = 12  # re-exports followed before a name counts as unknown
+
+
+class Symbols:
+    """All modules, functions and types of the program, by id.
+
+    A module's id is its dotted name (with its path where two files share one); a function's or type's id is
+    "module:qualname".
+    """
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self.sources: dict[str, Source] = {}
+        self.functions: dict[str, tuple[Source, Function]] = {}
+        self.types: dict[str, tuple[Source, Type]] = {}
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._globals: dict[tuple[str, str], Value] = {}
+        self._ancestors: dict[str, tuple[Value, ...]] = {}
+        for source in sources:
+            self._add(source)
+        self._subtypes = self._invert_bases()
+        self._methods_by_name = self._index_methods()
+
+    def _add(self, source: Source) -> None:
+        module = source.name if source.name not in self.sources else f"{source.name}@{source.path}"
+        self._by_name[source.name].append(module)
+        self.sources[module] = source._replace(name=module)
+        source = self.sources[module]
+        for qualname, function in source.module.functions.items():
+            self.functions[f"{module}:{qualname}"] = (source, function)
+        for qualname, record in source.module.types.items():
+            self.types[f"{module}:{qualname}"] = (source, record)
+
+    # --- modules and imports ------------------------------------------------------------------------------------------
+
+    def module(self, name: str, importer: Source) -> str | None:
+        """The module that `name` means for an importer: of several with that name the nearest one in the tree."""
+        candidates = self._by_name.get(name, ())
+        if not candidates:
+            return None
+        if len(candidates) == 1:
+            return candidates[0]
+        return max(candidates, key=lambda m: (_common(self.sources[m].path, importer.path), m))
+
+    def resolve_import(self, source: Source, imported: Imported, links: int = LINKS) -> Value:
+        """What an import binds; a library's name becomes a `Builtin` with its dotted name."""
+        name = _absolute(source, imported)
+        module = self.module(name, source)
+        if imported.name is None:
+            return ModuleValue(module) if module else Builtin(name)
+        if module is not None and links > 0:
+            found = self.attribute(module, imported.name, links - 1)
+            if found is not None:
+                return found
+        submodule = self.module(f"{name}.{imported.name}", source)
+        return ModuleValue(submodule) if submodule else Builtin(f"{name}.{imported.name}")
+
+    def attribute(self, module: str, name: str, links: int = LINKS) -> Value | None:
+        """A module's attribute: what it defines, imports or has as a submodule; None if there is none."""
+        source = self.sources[module]
+        content = source.module
+        if name in content.globals:
+            return self._definition(module, name, links)
+        if name in content.imports:
+            return self.resolve_import(source, content.imports[name], links)
+        for star in content.star_imports:
+            target = self.module(_absolute(source, star), source)
+            found = self.attribute(target, name, links - 1) if target and links > 0 else None
+            if found is not None:
+                return found
+        submodule = self.module(f"{source.name}.{name}", source)
+        return ModuleValue(submodule) if submodule else None
+
+    def name(self, module: str, name: str) -> Value:
+        """What a global name means in a module; names defined nowhere are builtins."""
+        key = (module, name)
+        if key not in self._globals:
+            self._globals[key] = self.attribute(module, name) or Builtin(name)
+        return self._globals[key]
+
+    def _definition(self, module: str, name: str, links: int) -> Value:
+        """A global: a function or type if that is all it can be, else a variable."""
+        record = self.sources[module].module.globals[name]
+        if len(record.values) > 4:
+            return Global(module, name)
+        for assigned in record.values:
+            found = self.static(module, assigned.value, links - 1) if links > 0 else None
+            if isinstance(found, FunctionValue | TypeValue | ModuleValue):
+                return found
+        return Global(module, name)
+
+    def static(self, module: str, expr: Expr, links: int = LINKS) -> Value | None:
+        """What a module-level expression means if that can be said without running anything."""
+        match expr:
+            case Closure(function=function):
+                return FunctionValue(f"{module}:{function}")
+            case TypeExpr(type=name):
+                return TypeValue(f"{module}:{name}")
+            case Imported():
+                return self.resolve_import(self.sources[module], expr, links)
+            case Name(name=name, scope="global"):
+                return self.attribute(module, name, links - 1) or Builtin(name) if links > 0 else None
+            case Attr(base=base, name=name):
+                return self.member(self.static(module, base, links - 1), name) if links > 0 else None
+            case Call(args=(Closure() as inner,)):
+                return self.static(module, inner)  # a decorator: calls still run the function
+            case Call(args=(Call() as inner,)) if isinstance(inner.func, Name | Attr | Call):
+                return self.static(module, inner, links - 1) if links > 0 and _decorated(inner) else None
+            case Item(base=base):
+                return self.static(module, base, links)  # Generic[T]
+            case _:
+                return None
+
+    def member(self, value: Value | None, name: str) -> Value | None:
+        """An attribute of a module, a library or a class, if that can be said without running anything."""
+        match value:
+            case ModuleValue(module=module):
+                return self.attribute(module, name)
+            case Builtin(name=library):
+                return Builtin(f"{library}.{name}")
+            case TypeValue(type=owner):
+                method = self.method(owner, name)
+                if method is not None:
+                    return FunctionValue(method)
+                nested = f"{owner}.{name}"
+                return TypeValue(nested) if nested in self.types else None
+            case _:
+                return None
+
+    # --- types --------------------------------------------------------------------------------------------------------
+
+    def ancestors(self, type_id: str) -> tuple[Value, ...]:
+        """The type and all it inherits from, nearest first: TypeValue for the project's, Builtin for libraries'."""
+        if type_id not in self._ancestors:
+            self._ancestors[type_id] = (TypeValue(type_id),)  # cut cycles
+            found: list[Value] = [TypeValue(type_id)]
+            source, record = self.types[type_id]
+            for base in record.bases:
+                value = self.static(source.name, base)
+                line: tuple[Value, ...] = ()
+                if isinstance(value, TypeValue):
+                    line = self.ancestors(value.type)
+                elif isinstance(value, Builtin):
+                    line = (value,)
+                # A shared ancestor comes after all that inherit from it, as in Python's linearisation.
+                found = [v for v in found if v not in line] + list(line)
+            self._ancestors[type_id] = tuple(found)
+        return self._ancestors[type_id]
+
+    def method(self, type_id: str, name: str) -> str | None:
+        """The method a type has by that name, its own or inherited."""
+        for ancestor in self.ancestors(type_id):
+            if isinstance(ancestor, TypeValue):
+                source, record = self.types[ancestor.type]
+                if name in record.methods:
+                    return f"{source.name}:{record.methods[name]}"
+        return None
+
+    def after(self, type_id: str, owner: str, name: str) -> str | None:
+        """The method that `super()` in `owner` finds on an object of the type."""
+        line = [a.type for a in self.ancestors(type_id) if isinstance(a, TypeValue)]
+        start = line.index(owner) + 1 if owner in line else 0
+        for ancestor in line[start:]:
+            source, record = self.types[ancestor]
+            if name in record.methods:
+                return f"{source.name}:{record.methods[name]}"
+        return None
+
+    def overrides(self, type_id: str, name: str) -> list[str]:
+        """The methods that types below this one put in place of its own."""
+        found = []
+        for subtype in sorted(self.subtypes(type_id)):
+            source, record = self.types[subtype]
+            if name in record.methods:
+                found.append(f"{source.name}:{record.methods[name]}")
+        return found
+
+    def subtypes(self, type_id: str) -> set[str]:
+        """All types below this one."""
+        seen: set[str] = set()
+        todo = [type_id]
+        while todo:
+            for subtype in self._subtypes.get(todo.pop(), ()):
+                if subtype not in seen:
+                    seen.add(subtype)
+                    todo.append(subtype)
+        return seen
+
+    def field(self, type_id: str, name: str) -> tuple[str, FieldRecord] | None:
+        """The record of a field and the type that declares it, nearest first."""
+        for ancestor in self.ancestors(type_id):
+            if isinstance(ancestor, TypeValue):
+                record = self.types[ancestor.type][1].fields.get(name)
+                if record is not None:
+                    return ancestor.type, record
+        return None
+
+    def field_records(self, type_id: str, name: str) -> Iterator[tuple[str, FieldRecord]]:
+        """Every record of a field in the type's line."""
+        for ancestor in self.ancestors(type_id):
+            if isinstance(ancestor, TypeValue):
+                record = self.types[ancestor.type][1].fields.get(name)
+                if record is not None:
+                    yield ancestor.type, record
+
+    def owners(self, name: str) -> list[str]:
+        """The types that define a method of this name themselves."""
+        return self._methods_by_name.get(name, [])
+
+    def _invert_bases(self) -> dict[str, list[str]]:
+        below: dict[str, list[str]] = defaultdict(list)
+        for type_id in self.types:
+            for ancestor in self.ancestors(type_id)[1:]:
+                if isinstance(ancestor, TypeValue):
+                    below[ancestor.type].append(type_id)
+        return below
+
+    def _index_methods(self) -> dict[str, list[str]]:
+        index: dict[str, list[str]] = defaultdict(list)
+        for type_id, (source, record) in self.types.items():
+            if source.reported:
+                for name in record.methods:
+                    index[name].append(type_id)
+        return index
+
+    def content(self, module: str) -> Module:
+        """A module's model."""
+        return self.sources[module].module
+
+
+def _decorated(call: Call) -> bool:
+    return len(call.args) == 1 and (isinstance(call.args[0], Closure) or isinstance(call.args[0], Call))
+
+
+def _common(first: str, second: str) -> int:
+    return len(os.path.commonprefix([first.split("/"), second.split("/")]))
+
+
+def _absolute(source: Source, imported: Imported) -> str:
+    """The dotted module name an import names, relative ones counted from the importer's package."""
+    if not imported.level:
+        return imported.module
+    parts = source.name.partition("@")[0].split(".")
+    if not source.path.endswith(("/__init__.py", "/__init__.pyi")):
+        parts = parts[:-1]
+    parts = parts[: len(parts) - (imported.level - 1)]
+    return ".".join([*parts, imported.module] if imported.module else parts)

@@ -1,0 +1,414 @@
+"""Types of values and expressions, as far as the sources say them: the receivers of calls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.values import (
+    Builtin,
+    Captured,
+    Copy,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Lazy,
+    Literal,
+    Member,
+    Param,
+    Result,
+    Tuple,
+    TypeValue,
+    Value,
+    View,
+)
+from racelint.knowledge import Container, Knowledge
+from racelint.model import (
+    Assigned,
+    Attr,
+    Await,
+    Bind,
+    Build,
+    Call,
+    Choice,
+    Comp,
+    Const,
+    Expr,
+    Function,
+    Item,
+    Logic,
+    Name,
+    Op,
+    TypeRef,
+)
+from racelint.model import (
+    Field as FieldRecord,
+)
+
+STEPS = 12  # how far a type is traced through variables, fields and calls
+
+
+class ClassType(NamedTuple):
+    """A class of the project, by id."""
+
+    type: str
+
+
+class LibraryType(NamedTuple):
+    """A type from outside, by canonical dotted name, with the types of its elements."""
+
+    name: str
+    args: tuple[TypeOf | None, ...] = ()
+
+
+TypeOf: TypeAlias = ClassType | LibraryType
+NONE_TYPE = LibraryType("None")
+WRAPPERS = {"typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated", "typing.Required", "typing.Awaitable",
+            "dataclasses.InitVar", "typing.NotRequired", "typing.ReadOnly"}  # fmt: skip
+UNIONS = {"typing.Union", "Union"}
+
+
+class Types:
+    """Answers what type something has; None means unknown. Memoised; cycles are unknown."""
+
+    def __init__(self, symbols: Symbols, knowledge: Knowledge) -> None:
+        self._symbols = symbols
+        self._knowledge = knowledge
+        self._fields: dict[tuple[str, str], TypeOf | None] = {}
+        self._variables: dict[tuple[str, str], TypeOf | None] = {}
+        self._values: dict[Value, TypeOf | None] = {}
+        self._returns: dict[str, TypeOf | None] = {}
+
+    # --- containers ---------------------------------------------------------------------------------------------------
+
+    def container(self, value: Value) -> Container | None:
+        """How a value behaves as a container; None if its type is unknown or no container."""
+        return self.behaviour(self.of(value))
+
+    def behaviour(self, found: TypeOf | None) -> Container | None:
+        """How a type behaves as a container; a project's class behaves as the library container it inherits from."""
+        match found:
+            case LibraryType(name=name):
+                return self._knowledge.container(name)
+            case ClassType(type=type_id):
+                for ancestor in self._symbols.ancestors(type_id):
+                    if isinstance(ancestor, Builtin):
+                        container = self._knowledge.container(ancestor.name)
+                        if container is not None:
+                            return container
+        return None
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def of(self, value: Value) -> TypeOf | None:
+        """The type of a value."""
+        if value not in self._values:
+            self._values[value] = None
+            self._values[value] = self._of(value)
+        return self._values[value]
+
+    def _of(self, value: Value) -> TypeOf | None:
+        match value:
+            case Fresh(type=name) | Copy(type=name) | Result(type=name):
+                return self.named(name)
+            case Literal(type=name):
+                return LibraryType(name)
+            case Param(function=function, index=index):
+                return self._parameter(function, index)
+            case Captured(function=function, name=name):
+                return self.variable(function, name)
+            case Global(module=module, name=name):
+                return self.variable(f"{module}:{MODULE}", name)
+            case Field(base=base, name=name):
+                owner = base.type if isinstance(base, TypeValue) else self._class(self.of(base))
+                return self.field(owner, name) if owner else None
+            case Element(base=base):
+                return self.element(self.of(base), "value")
+            case Member(base=base):
+                return self.element(self.of(base), "key")
+            case View() | Lazy():
+                return LibraryType("iterator")
+            case Tuple():
+                return LibraryType("tuple")
+            case Builtin(name="os.environ"):
+                return LibraryType("os._Environ")
+            case Builtin(name="sys.modules"):
+                return LibraryType("dict")
+            case FunctionValue() | TypeValue():
+                return LibraryType("function")
+            case _:
+                return None
+
+    def named(self, name: str) -> TypeOf | None:
+        """A type by the name that values carry: a project's type id or a library's dotted name."""
+        if not name:
+            return None
+        return ClassType(name) if name in self._symbols.types else LibraryType(self._knowledge.canonical(name))
+
+    def element(self, container: TypeOf | None, part: str) -> TypeOf | None:
+        """The type of a container's keys or values; of a sequence's elements both."""
+        if not isinstance(container, LibraryType) or not container.args:
+            return None
+        if part == "value" and len(container.args) == 2 and container.name != "tuple":
+            return container.args[1]
+        return container.args[0]
+
+    def _class(self, found: TypeOf | None) -> str | None:
+        return found.type if isinstance(found, ClassType) else None
+
+    def class_of(self, value: Value) -> str | None:
+        """The project's class that a value is an instance of."""
+        return self._class(self.of(value))
+
+    # --- declarations -------------------------------------------------------------------------------------------------
+
+    def _parameter(self, function_id: str, index: int) -> TypeOf | None:
+        source, function = self._symbols.functions[function_id]
+        if index >= len(function.parameters):
+            return None
+        if index == 0 and function.owner and function.binding == "instance":
+            return ClassType(f"{source.name}:{function.owner}")
+        parameter = function.parameters[index]
+        if parameter.kind == "variadic":
+            return LibraryType("tuple")
+        if parameter.kind == "keywords":
+            return LibraryType("dict")
+        if parameter.annotation is not None:
+            return self.declared(function_id, parameter.annotation)
+        if parameter.default is not None:
+            found = self.expression(function_id, parameter.default)
+            return found if isinstance(found, LibraryType) and self._knowledge.container(found.name) else None
+        return None
+
+    def declared(self, function_id: str, annotation: TypeRef, steps: int = STEPS) -> TypeOf | None:
+        """The type an annotation names, seen from a function."""
+        if steps <= 0:
+            return None
+        source, function = self._symbols.functions[function_id]
+        name = self._dotted(source.name, annotation.name)
+        if name in WRAPPERS and annotation.args:
+            return self.declared(function_id, annotation.args[0], steps - 1)
+        if name in UNIONS:
+            options = [self.declared(function_id, arg, steps - 1) for arg in annotation.args]
+            options = [option for option in options if option != NONE_TYPE]
+            return options[0] if options and all(option == options[0] for option in options) else None
+        if name in ("typing.Self", "typing_extensions.Self") and function.owner:
+            return ClassType(f"{source.name}:{function.owner}")
+        if name in self._symbols.types:
+            return ClassType(name)
+        if not name or name in ("typing.Any", "object"):
+            return None
+        args = tuple([self.declared(function_id, arg, steps - 1) for arg in annotation.args])
+        return LibraryType(self._knowledge.canonical(name), args)
+
+    def _dotted(self, module: str, name: str) -> str:
+        """A dotted name in a module: a type id, or the library name it stands for."""
+        first, *rest = name.split(".")
+        value: Value | None = self._symbols.name(module, first)
+        for part in rest:
+            value = self._symbols.member(value, part)
+        match value:
+            case TypeValue(type=type_id):
+                return type_id
+            case Builtin(name=library):
+                return library.replace("typing_extensions.", "typing.")
+            case _:
+                return ""
+
+    def field(self, type_id: str, name: str) -> TypeOf | None:
+        """The type of a field: as declared, or of what is assigned to it if that is always the same."""
+        key = (type_id, name)
+        if key not in self._fields:
+            self._fields[key] = None
+            self._fields[key] = self._field(type_id, name)
+        return self._fields[key]
+
+    def _field(self, type_id: str, name: str) -> TypeOf | None:
+        options: list[TypeOf | None] = []
+        for owner, record in self._symbols.field_records(type_id, name):
+            module = owner.partition(":")[0]
+            if record.annotation is not None:
+                found = self.declared(f"{module}:{MODULE}", record.annotation)
+                if found is not None:
+                    return found
+            options += self._assigned(module, record)
+        method = self._symbols.method(type_id, name)
+        if not options and method is not None and self._symbols.functions[method][1].is_property:
+            return self.returned(method)
+        return _only(options)
+
+    def _assigned(self, module: str, record: FieldRecord) -> list[TypeOf | None]:
+        return [self._of_assigned(module, assigned) for assigned in record.values[:8]]
+
+    def _of_assigned(self, module: str, assigned: Assigned, steps: int = STEPS) -> TypeOf | None:
+        return self.expression(f"{module}:{assigned.function}", assigned.value, steps - 1)
+
+    def variable(self, function_id: str, name: str, steps: int = STEPS) -> TypeOf | None:
+        """The type of a local variable (of a module's variable, for its module function)."""
+        key = (function_id, name)
+        if key not in self._variables:
+            self._variables[key] = None
+            self._variables[key] = self._variable(function_id, name, steps)
+        return self._variables[key]
+
+    def _variable(self, function_id: str, name: str, steps: int) -> TypeOf | None:
+        source, function = self._symbols.functions[function_id]
+        if function.qualname == MODULE:
+            record = source.module.globals.get(name)
+            if record is None:
+                return None
+            if record.annotation is not None:
+                return self.declared(function_id, record.annotation)
+            return _only(self._assigned(source.name, record))
+        if name in function.annotations:
+            return self.declared(function_id, function.annotations[name])
+        for index, parameter in enumerate(function.parameters):
+            if parameter.name == name:
+                return self._parameter(function_id, index)
+        return _only([self.expression(function_id, expr, steps - 1) for expr in function.bindings.get(name, ())[:6]])
+
+    def returned(self, function_id: str) -> TypeOf | None:
+        """What a function is declared to return."""
+        if function_id not in self._returns:
+            self._returns[function_id] = None
+            _, function = self._symbols.functions[function_id]
+            if function.returns is not None and not function.is_generator:
+                self._returns[function_id] = self.declared(function_id, function.returns)
+        return self._returns[function_id]
+
+    # --- expressions, without regard to order -------------------------------------------------------------------------
+
+    def expression(self, function_id: str, expr: Expr, steps: int = STEPS) -> TypeOf | None:
+        """The type of an expression in a function, whatever runs before it."""
+        if steps <= 0:
+            return None
+        match expr:
+            case Const(value=value):
+                return LibraryType(type(value).__name__) if value is not None else NONE_TYPE
+            case Build(kind=kind) | Comp(kind=kind):
+                return LibraryType("iterator" if kind == "generator" else kind)
+            case Name(name=name, scope=scope):
+                return self._of_name(function_id, name, scope, steps)
+            case Await(value=value) | Bind(value=value):
+                return self.expression(function_id, value, steps - 1)
+            case Attr(base=base, name=name):
+                owner = self._class(self.expression(function_id, base, steps - 1))
+                return self.field(owner, name) if owner else self._module_variable(function_id, expr)
+            case Item(base=base, key=key):
+                return self._of_item(self.expression(function_id, base, steps - 1), key)
+            case Logic(operands=operands):
+                return _only([self.expression(function_id, operand, steps - 1) for operand in operands])
+            case Choice(then=then, orelse=orelse):
+                return _only([self.expression(function_id, option, steps - 1) for option in (then, orelse)])
+            case Op(operator="element", operands=(iterable,)):
+                return self._of_element(function_id, iterable, steps - 1)
+            case Op(operator="enter", operands=(manager,)):
+                return self.expression(function_id, manager, steps - 1)
+            case Op(operator="+" | "|" | "-" | "&", operands=(first, *_)):
+                return self.expression(function_id, first, steps - 1)
+            case Op(operator="format" | "%"):
+                return LibraryType("str")
+            case Call():
+                return self._of_call(function_id, expr, steps - 1)
+            case _:
+                return None
+
+    def _of_item(self, container: TypeOf | None, key: Expr) -> TypeOf | None:
+        if isinstance(container, LibraryType) and container.name in ("pair", "tuple") and isinstance(key, Const):
+            index = key.value
+            known = isinstance(index, int) and 0 <= index < len(container.args)
+            return container.args[index] if known else None  # type: ignore[index]
+        return self.element(container, "value")
+
+    def _of_name(self, function_id: str, name: str, scope: str, steps: int) -> TypeOf | None:
+        source, function = self._symbols.functions[function_id]
+        if scope == "local":
+            return self.variable(function_id, name, steps)
+        if scope == "captured":
+            owner = self.binder(function_id, name)
+            return self.variable(owner, name, steps) if owner else None
+        value = self._symbols.name(source.name, name)
+        return self.of(value)
+
+    def binder(self, function_id: str, name: str) -> str | None:
+        """The enclosing function that binds a captured name."""
+        source, function = self._symbols.functions[function_id]
+        while function.parent is not None:
+            parent_id = f"{source.name}:{function.parent}"
+            function = self._symbols.functions[parent_id][1]
+            if name in function.bindings or any(p.name == name for p in function.parameters):
+                return parent_id
+        return None
+
+    def _module_variable(self, function_id: str, expr: Attr) -> TypeOf | None:
+        value = self._symbols.static(self._symbols.functions[function_id][0].name, expr)
+        return self.of(value) if value is not None else None
+
+    def _of_element(self, function_id: str, iterable: Expr, steps: int) -> TypeOf | None:
+        match iterable:
+            case Call(func=Attr(base=base, name="values" | "itervalues")):
+                return self.element(self.expression(function_id, base, steps), "value")
+            case Call(func=Attr(base=base, name="items" | "iteritems")):
+                found = self.expression(function_id, base, steps)
+                pair = (self.element(found, "key"), self.element(found, "value"))
+                return LibraryType("pair", pair)
+            case Call(func=Name(name="list" | "sorted" | "tuple" | "set" | "reversed" | "iter"), args=(inner,)):
+                return self._of_element(function_id, inner, steps - 1) if steps > 0 else None
+            case _:
+                return self.element(self.expression(function_id, iterable, steps), "key")
+
+    def _of_call(self, function_id: str, call: Call, steps: int) -> TypeOf | None:
+        source, _ = self._symbols.functions[function_id]
+        callee = self._symbols.static(source.name, call.func)
+        if callee is None and isinstance(call.func, Attr):
+            owner = self._class(self.expression(function_id, call.func.base, steps))
+            method = self._symbols.method(owner, call.func.name) if owner else None
+            callee = FunctionValue(method) if method else None
+        match callee:
+            case TypeValue(type=type_id):
+                return ClassType(type_id)
+            case FunctionValue(function=function):
+                return self.returned(function)
+            case Builtin(name="dataclasses.field" | "attr.ib" | "attrs.field" | "attr.Factory" | "attrs.Factory"):
+                return self._of_default(function_id, call, steps)
+            case Builtin(name="typing.cast") if call.args:
+                return None
+            case Builtin(name="sorted"):
+                return LibraryType("list")
+            case Builtin(name="copy.copy" | "copy.deepcopy") if call.args:
+                return self.expression(function_id, call.args[0], steps)
+            case Builtin(name=name):
+                return LibraryType(self._knowledge.canonical(name)) if _names_type(name, self._knowledge) else None
+            case _:
+                return None
+
+    def _of_default(self, function_id: str, call: Call, steps: int) -> TypeOf | None:
+        """The type of a dataclass field's default or of what its factory makes."""
+        for name, value in (*call.keywords, *[("", arg) for arg in call.args]):
+            if name in ("default_factory", "factory", ""):
+                return self.expression(function_id, Call(value, (), (), call.span), steps)
+            if name == "default":
+                return self.expression(function_id, value, steps)
+        return None
+
+
+def _names_type(name: str, knowledge: Knowledge) -> bool:
+    """Whether calling a library name makes an instance of that name: a known type, or a capitalised one."""
+    last = name.rpartition(".")[2]
+    return knowledge.container(name) is not None or (last[:1].isupper() and not last.isupper())
+
+
+def _only(options: list[TypeOf | None]) -> TypeOf | None:
+    """The one type among options; None and unknown ones aside, if all others agree."""
+    known = [option for option in options if option is not None and option != NONE_TYPE]
+    if not known:
+        return None
+    names = {option.name if isinstance(option, LibraryType) else option.type for option in known}
+    if len(names) > 1:
+        return None
+    return max(known, key=lambda option: len(option.args) if isinstance(option, LibraryType) else 0)
+
+
+__all__ = ["ClassType", "Function", "LibraryType", "TypeOf", "Types"]

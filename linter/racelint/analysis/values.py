@@ -1,0 +1,346 @@
+"""Abstract values: what an expression may stand for, said in terms that a caller can substitute.
+
+A value is an access path (a root and at most `DEPTH` steps), something fresh, a function, or a live or copied form of
+another value. Two equal values are the same object in one activation of a function: that is the alias analysis.
+A variable holds a small tuple of alternatives (`Values`); more than `WIDTH` of them become unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+from racelint.model import Scalar
+from racelint.span import Span
+
+DEPTH = 6
+WIDTH = 4
+
+
+class Site(NamedTuple):
+    """A place in a function that makes values."""
+
+    function: str
+    span: Span
+
+
+class Unknown(NamedTuple):
+    """Nothing is known; never the same as anything, itself included (`same` says so)."""
+
+    tag: str = "?"
+
+
+class Literal(NamedTuple):
+    """A scalar constant."""
+
+    value: Scalar
+    type: str
+
+
+class Param(NamedTuple):
+    """The value a parameter had on entry."""
+
+    function: str
+    index: int
+
+
+class Captured(NamedTuple):
+    """A variable of an enclosing function, seen from a nested one."""
+
+    function: str
+    name: str
+
+
+class Global(NamedTuple):
+    """A module's variable."""
+
+    module: str
+    name: str
+
+
+class Builtin(NamedTuple):
+    """Something outside the analysed sources, by dotted name: `sorted`, `collections.deque`."""
+
+    name: str
+
+
+class FunctionValue(NamedTuple):
+    """A function of the project, bound to a receiver if it is a method value."""
+
+    function: str
+    receiver: Value | None = None
+
+
+class TypeValue(NamedTuple):
+    """A class of the project, as a value."""
+
+    type: str
+
+
+class ModuleValue(NamedTuple):
+    """A module of the project, as a value."""
+
+    module: str
+
+
+class Partial(NamedTuple):
+    """A callable with arguments already given."""
+
+    callee: Value
+    args: tuple[Values, ...]
+    keywords: tuple[tuple[str, Values], ...]
+
+
+class Field(NamedTuple):
+    """`base.name` as it was on entry."""
+
+    base: Value
+    name: str
+
+
+class Element(NamedTuple):
+    """`base[key]` as it was on entry."""
+
+    base: Value
+    key: Value
+
+
+class Member(NamedTuple):
+    """The key (or the element of a set) at which an iteration over `base` stands; `site` is the loop."""
+
+    base: Value
+    site: Site
+
+
+class Fresh(NamedTuple):
+    """An object made here: a container display, a constructor call. `type` is a library type or a project class."""
+
+    type: str
+    site: Site
+
+
+class Tuple(NamedTuple):
+    """An immutable sequence with known parts."""
+
+    parts: tuple[Values, ...]
+
+
+class Copy(NamedTuple):
+    """A fresh container of `type` with the elements of `base` (a shallow copy, a snapshot)."""
+
+    base: Value
+    type: str
+    site: Site
+
+
+class View(NamedTuple):
+    """A live view of a mapping: "keys", "values" or "items"."""
+
+    base: Value
+    kind: str
+
+
+class Lazy(NamedTuple):
+    """An iterator that reads `bases` while it is consumed: "iter", "enumerate", "zip", "map", "generator"..."""
+
+    kind: str
+    bases: tuple[Value, ...]
+
+
+class Result(NamedTuple):
+    """What a call that cannot be resolved returned; `type` is the declared type, "" if unknown."""
+
+    site: Site
+    type: str = ""
+
+
+Value: TypeAlias = (
+    Unknown
+    | Literal
+    | Param
+    | Captured
+    | Global
+    | Builtin
+    | FunctionValue
+    | TypeValue
+    | ModuleValue
+    | Partial
+    | Field
+    | Element
+    | Member
+    | Fresh
+    | Tuple
+    | Copy
+    | View
+    | Lazy
+    | Result
+)
+Values: TypeAlias = tuple[Value, ...]
+
+UNKNOWN = Unknown()
+NOTHING_KNOWN: Values = (UNKNOWN,)
+NONE = Literal(None, "None")
+
+_DERIVED = (Field, Element, Member, Copy, View)
+
+
+def depth(value: Value) -> int:
+    """The number of steps from the root."""
+    steps = 0
+    while isinstance(value, _DERIVED):
+        steps += 1
+        value = value.base
+    return steps
+
+
+def field(base: Value, name: str) -> Value:
+    """The path one field further; unknown if the base is, or if the path grows too long."""
+    return UNKNOWN if base == UNKNOWN or depth(base) >= DEPTH else Field(base, name)
+
+
+def element(base: Value, key: Value) -> Value:
+    """The path one element further."""
+    if base == UNKNOWN or key == UNKNOWN or depth(base) >= DEPTH or depth(key) >= DEPTH:
+        return UNKNOWN
+    return Element(base, key)
+
+
+def root(value: Value) -> Value:
+    """What an access path starts from."""
+    while isinstance(value, _DERIVED):
+        value = value.base
+    return value
+
+
+def union(first: Values, second: Values) -> Values:
+    """The alternatives of both, in a stable order."""
+    if first == second:
+        return first
+    merged = first + tuple([value for value in second if value not in first])
+    return merged if len(merged) <= WIDTH else NOTHING_KNOWN
+
+
+def unite(many: Iterable[Values]) -> Values:
+    """The alternatives of all."""
+    result: Values = ()
+    for values in many:
+        result = union(result, values)
+    return result or NOTHING_KNOWN
+
+
+def mentions(value: Value, site: Site) -> bool:
+    """Whether a value was made, wholly or in part, at a site."""
+    match value:
+        case Fresh(site=own) | Result(site=own):
+            return own == site
+        case Member(base=base, site=own) | Copy(base=base, site=own):
+            return own == site or mentions(base, site)
+        case Field(base=base) | View(base=base):
+            return mentions(base, site)
+        case Element(base=base, key=key):
+            return mentions(base, site) or mentions(key, site)
+        case Lazy(bases=bases):
+            return any([mentions(base, site) for base in bases])
+        case Tuple(parts=parts):
+            return any([mentions(v, site) for values in parts for v in values])
+        case FunctionValue(receiver=receiver) if receiver is not None:
+            return mentions(receiver, site)
+        case _:
+            return False
+
+
+class Substitute:
+    """Rewrites a callee's values into its caller's terms.
+
+    `lookup` maps a root, or a path that the caller has assigned since, to the caller's values; None leaves it. Objects
+    that the callee made are, for the caller, made at the call: each call site has its own.
+    """
+
+    def __init__(self, lookup: Callable[[Value], Values | None], site: Site) -> None:
+        self._lookup = lookup
+        self._site = site
+
+    def values(self, values: Values) -> Values:
+        """Rewrite alternatives."""
+        return unite([self(value) for value in values])
+
+    def __call__(self, value: Value) -> Values:
+        """Rewrite one value; the result has several alternatives where the caller's arguments have."""
+        found = self._lookup(value)
+        if found is not None:
+            return found
+        site = self._site
+        match value:
+            case Field(base=base, name=name):
+                return self._each(base, lambda v: field(v, name))
+            case Element(base=base, key=key):
+                keys = self(key)
+                single = keys[0] if len(keys) == 1 else UNKNOWN
+                return self._each(base, lambda v: element(v, single))
+            case Member(base=base):
+                return self._each(base, lambda v: Member(v, site))
+            case View(base=base, kind=kind):
+                return self._each(base, lambda v: View(v, kind))
+            case Copy(base=base, type=kind):
+                return tuple([Fresh(kind, site) if v == UNKNOWN else Copy(v, kind, site) for v in self(base)])
+            case Fresh(type=kind):
+                return (Fresh(kind, site),)
+            case Result(type=kind):
+                return (Result(site, kind),)
+            case Lazy(kind=kind, bases=bases):
+                return (Lazy(kind, tuple([v for v in unite([self(b) for b in bases]) if v != UNKNOWN])),)
+            case Tuple(parts=parts):
+                return (Tuple(tuple([self.values(part) for part in parts])),)
+            case FunctionValue(function=function, receiver=receiver) if receiver is not None:
+                return tuple([FunctionValue(function, v) for v in self(receiver)])
+            case Partial(callee=callee, args=args, keywords=keywords):
+                new_args = tuple([self.values(values) for values in args])
+                new_keywords = tuple([(name, self.values(values)) for name, values in keywords])
+                return tuple([Partial(v, new_args, new_keywords) for v in self(callee)])
+            case _:
+                return (value,)
+
+    def _each(self, base: Value, step: Callable[[Value], Value]) -> Values:
+        """Take one step from each base; a path that the caller has assigned since reads as what was assigned."""
+        result: Values = ()
+        for start in self(base):
+            path = UNKNOWN if start == UNKNOWN else step(start)
+            assigned = self._lookup(path)
+            result = union(result, (path,) if assigned is None else assigned)
+        return result
+
+
+def containers(value: Value) -> tuple[Value, ...]:
+    """The containers that an iteration over `value` reads while it goes on."""
+    match value:
+        case View(base=base):
+            return containers(base)
+        case Lazy(bases=bases):
+            return tuple([c for base in bases for c in containers(base)])
+        case Unknown() | Literal() | Tuple():
+            return ()
+        case _:
+            return (value,)
+
+
+def show(value: Value) -> str:
+    """A value as a person would write it."""
+    match value:
+        case Param(function=function, index=index):
+            return f"{function}#{index}"
+        case Captured(name=name) | Global(name=name) | Builtin(name=name):
+            return name
+        case Field(base=base, name=name):
+            return f"{show(base)}.{name}"
+        case Element(base=base, key=key):
+            return f"{show(base)}[{show(key)}]"
+        case Literal(value=scalar):
+            return repr(scalar)
+        case View(base=base, kind=kind):
+            return f"{show(base)}.{kind}()"
+        case Copy(base=base):
+            return f"copy of {show(base)}"
+        case Fresh(type=kind):
+            return f"new {kind}"
+        case _:
+            return "..."

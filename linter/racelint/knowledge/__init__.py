@@ -1,0 +1,149 @@
+"""What libraries mean, as data: tables in TOML beside this file, and those that users and packs add."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+class KnowledgeError(Exception):
+    """A knowledge table that cannot be read or has rows we do not understand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """How a kind of container behaves; see the head of python.toml for the meaning of each key."""
+
+    kind: str
+    types: tuple[str, ...]
+    live: str
+    insert: Mapping[str, int] = field(default_factory=dict)
+    append: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
+    reorder: tuple[str, ...] = ()
+    views: Mapping[str, str] = field(default_factory=dict)
+    copies: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    missing: str = ""
+    growth: str = ""
+    source: str = ""
+
+    def change(self, method: str) -> str | None:
+        """What a method does to the container's size or order; None if it only reads."""
+        if method in self.insert:
+            return "insert"
+        for name in ("append", "remove", "clear", "reorder"):
+            if method in getattr(self, name):
+                return name
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFunction:
+    """What a library function does with its arguments."""
+
+    names: tuple[str, ...]
+    does: str
+    returns: str = ""
+    argument: int = 0
+    callable: int = -1
+    keyword: str = ""
+    iterable: int = 0
+    source: str = ""
+
+
+class Knowledge:
+    """All rows, indexed by name."""
+
+    def __init__(self, containers: Iterable[Container], functions: Iterable[LibraryFunction], aliases: dict[str, str]):
+        self.kinds: dict[str, Container] = {}
+        self.container_types: dict[str, Container] = {}
+        for container in containers:
+            self.kinds[container.kind] = container
+            for name in container.types:
+                self.container_types[name] = container
+        self.functions: dict[str, list[LibraryFunction]] = {}
+        for function in functions:
+            for name in function.names:
+                self.functions.setdefault(name, []).append(function)
+        self.aliases = aliases
+        # Methods of containers are too common to guess a project's class by.
+        self.common_methods = frozenset(
+            name
+            for container in self.kinds.values()
+            for name in (
+                *container.insert, *container.append, *container.remove, *container.clear, *container.reorder,
+                *container.views, *container.copies, *container.reads,
+            )
+        )  # fmt: skip
+        self.guess = _guess(self.kinds)
+
+    def canonical(self, name: str) -> str:
+        """A type's own name behind an alias (`typing.Dict` is `dict`)."""
+        return self.aliases.get(name, name)
+
+    def container(self, type_name: str) -> Container | None:
+        """The behaviour of a library type."""
+        return self.container_types.get(self.canonical(type_name))
+
+    def does(self, name: str, what: str) -> LibraryFunction | None:
+        """The row that says a function does something."""
+        for row in self.functions.get(name, ()):
+            if row.does == what:
+                return row
+        return None
+
+
+def load(extra: Iterable[Path] = ()) -> Knowledge:
+    """The built-in tables and any others. Raises KnowledgeError."""
+    tables = [_builtin(), *[_read(path) for path in extra]]
+    containers = [_row(Container, row) for table in tables for row in table.get("container", ())]
+    functions = [_row(LibraryFunction, row) for table in tables for row in table.get("function", ())]
+    aliases = {name: target for table in tables for name, target in table.get("aliases", {}).items()}
+    return Knowledge(containers, functions, aliases)
+
+
+@functools.cache
+def _builtin() -> dict[str, Any]:
+    return _read(Path(__file__).with_name("python.toml"))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise KnowledgeError(f"knowledge table {path}: {error}") from None
+
+
+def _row(record: type[Any], row: dict[str, Any]) -> Any:
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    try:
+        return record(**values)
+    except TypeError as error:
+        raise KnowledgeError(f"knowledge row {row.get('types') or row.get('names')}: {error}") from None
+
+
+def _guess(kinds: Mapping[str, Container]) -> Container:
+    """How a container of unknown type behaves, to go by the names of its methods."""
+    mapping, sets, lists, deque = (kinds.get(kind) for kind in ("mapping", "set", "list", "deque"))
+    assert mapping and sets and lists and deque
+    known = (mapping, sets, lists)
+    return Container(
+        kind="unknown",
+        types=(),
+        live="raises",
+        insert={**mapping.insert, "add": 0, "insert": -1},
+        append=("append", "extend", "appendleft"),
+        remove=tuple(sorted({name for kind in (*known, deque) for name in kind.remove})),
+        clear=("clear",),
+        reorder=("sort", "reverse"),
+        views=mapping.views,
+        copies=("copy",),
+        reads=("get", "pop", "setdefault", "__getitem__"),
+        source="the names that the known containers share",
+    )

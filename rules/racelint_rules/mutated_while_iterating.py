@@ -1,0 +1,108 @@
+"""The rule mutated-while-iterating."""
+
+from collections.abc import Iterator
+
+from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Severity, rule
+
+VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
+MAPPING_STYLES = {"keys", "values", "items"}
+HARM = {
+    "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
+    "skips": "the elements behind the gap move up: the loop skips some of them, or sees some twice",
+}
+
+
+@rule(languages=("python",), since="0.1")
+def mutated_while_iterating(program: Program) -> Iterator[Finding]:
+    """A container loses or gains entries while it is being iterated, and the iteration goes on.
+
+    ## What it finds
+
+    A dict, set, deque or list that is resized inside a loop over it: by a statement in the loop, through another name
+    for the same container, or by a function that the loop calls, however many calls away. Loops are `for` statements,
+    comprehensions, generators (the project's own too), and library functions that call back while they iterate
+    (`min(d, key=f)`, `map(f, d)`).
+
+    ## Why it is a bug
+
+    A dict, set or deque that changes size raises RuntimeError on the next turn, so the rest of the entries is never
+    seen: half the sessions stay open at shutdown. A list does not raise: the elements behind the removed one move up,
+    and the loop silently skips one.
+
+    ## Example
+
+        for name in self.extensions:
+            self.unload(name)            # unload() ends with: del self.extensions[name]
+
+    Use instead:
+
+        for name in list(self.extensions):
+            self.unload(name)
+
+    ## How it decides
+
+    The finding stands at the change if the loop's own function makes it, else at the call in the loop that leads to
+    it; the trace leads from there to the change. Container and change must be the same object along access paths
+    (aliases, parameters, fields, live views, properties that return the inner container are followed), and the loop
+    must be able to go on after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is
+    set with the change and tested before the next turn.
+
+    No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
+    `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
+    Confidence is high when the container's type and every callee are known, medium when they are known by name only.
+
+    ## Known limits
+
+    Resizes from another thread or task during the iteration are not seen yet. Objects that refer back to the container
+    by another path (`child.parent.children`) are different paths to the analysis. Classes of libraries are known as
+    far as the knowledge tables go; containers of an unknown class are not reported on.
+    """
+    seen: set[tuple[object, ...]] = set()
+    for conflict in program.iteration_conflicts():
+        place = (conflict.location.path, conflict.location.line, conflict.symbol)
+        if place not in seen and _is_bug(conflict):
+            seen.add(place)
+            yield _finding(conflict)
+
+
+def _is_bug(conflict: IterationConflict) -> bool:
+    """Whether the change breaks the iteration, given how the container behaves and how it is walked."""
+    if conflict.change == "reorder" or conflict.kind == "other" or conflict.live == "snapshot":
+        return False
+    if conflict.kind == "unknown":
+        return _fits_unknown(conflict)
+    if conflict.live == "skips":
+        return conflict.change != "append" and conflict.style != "reversed"
+    return True
+
+
+def _fits_unknown(conflict: IterationConflict) -> bool:
+    """Whether walk and change together say what an untyped container is."""
+    mapping = conflict.style in MAPPING_STYLES
+    match conflict.operation:
+        case "[...] =" | ".update()" | ".setdefault()" | ".popitem()":
+            return mapping
+        case ".remove()" | ".discard()" | ".add()" | ".popleft()" | ".insert()" | "slice assignment":
+            return not mapping and conflict.style != "reversed"
+        case _:
+            return conflict.change in ("remove", "clear") and conflict.style != "reversed"
+
+
+def _finding(conflict: IterationConflict) -> Finding:
+    verb = VERBS[conflict.change]
+    through = "" if len(conflict.steps) == 1 else f", through {conflict.steps[-1].function}"
+    loop = Access("iteration", "iterate", conflict.loop, conflict.function)
+    change = Access("change", "mutate", conflict.steps[-1].location, conflict.steps[-1].function, trace=conflict.steps)
+    return Finding(
+        rule="mutated-while-iterating",
+        severity=Severity.ERROR,
+        confidence=Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM,
+        location=conflict.location,
+        message=f"{conflict.text} {verb} while the loop at line {conflict.loop.line} iterates over it{through}",
+        symbol=conflict.symbol,
+        function=conflict.function,
+        accesses=(loop, change),
+        because=f"the iteration reads {conflict.text} live, and goes on after {conflict.steps[-1].note}",
+        harm=HARM["skips" if conflict.live == "skips" else "raises"],
+        mend="iterate over a copy, list(...), or collect what is to change and change it after the loop",
+    )
