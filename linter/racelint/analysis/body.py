@@ -10,12 +10,19 @@ from racelint.analysis.flow import Flow
 from racelint.analysis.state import Event, Invoke, Predicate, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
+    UNKNOWN,
     Captured,
+    Element,
+    Field,
+    FunctionValue,
     Global,
     Param,
+    Partial,
     Site,
+    TypeValue,
     Value,
     Values,
+    element,
     root,
     unite,
 )
@@ -30,16 +37,23 @@ MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_CALLS = 6  # links in a chain of calls that are told
 
 
+class Place(NamedTuple):
+    """A span in a function, by id."""
+
+    function: str
+    span: Span
+
+
 class Conflict(NamedTuple):
     """A container that is resized while an iteration over it goes on.
 
     `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
-    "unknown". The conflict stands at `resize.span` if `resize.calls` is empty, else at the first call.
+    "unknown". It stands at the change if the loop's function makes it, else at the call in the loop that leads to it.
     """
 
-    function: str
-    loop: Span
+    loop: Place
+    stands: Place
     container: Value
     kind: str
     style: str
@@ -51,14 +65,20 @@ class Summary:
     """What a call of a function does, in terms of its parameters, captured variables and globals.
 
     `stores` are paths that have other values on return, `streams` the containers that a generator iterates while its
-    consumer runs, `invokes` the calls of values that the caller knows, with the containers being iterated meanwhile.
+    consumer runs and `yields` what it yields, `invokes` the calls of values that the caller knows, with the containers
+    being iterated meanwhile and by which loops. A constructor's `aliases` maps (field, field of that field's object) to
+    another field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for
+    a function that never returns.
     """
 
     returns: Values = NOTHING_KNOWN
     resizes: dict[Resize, Conditions] = field(default_factory=dict)
     stores: dict[Value, Values] = field(default_factory=dict)
-    invokes: dict[Invoke, tuple[Value, ...]] = field(default_factory=dict)
+    invokes: dict[Invoke, tuple[tuple[Value, Place], ...]] = field(default_factory=dict)
     streams: tuple[Value, ...] = ()
+    yields: Values = ()
+    aliases: dict[tuple[str, str], str] = field(default_factory=dict)
+    falls_through: bool = True
     conflicts: dict[Conflict, None] = field(default_factory=dict)
 
 
@@ -72,6 +92,7 @@ class Frame:
     outer: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     turns: int = 0
+    once: bool = False  # the consumer takes one element and drops the iterator
 
 
 class Body(Flow[State, Frame]):
@@ -90,7 +111,11 @@ class Body(Flow[State, Frame]):
         self.frames: list[Frame] = []
         self.certain = True  # whether the callee at hand was found by its type, not by its name
         self.emitted: list[Resize] | None = None
+        self.stopped = False  # the statement at hand calls something that never returns
+        self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays
+        self.once = False  # the generator expression evaluated next is asked for one element only
         self._made: set[Site] = set()
+        self._callbacks = 0  # callbacks being run inside callbacks: a function can be handed to itself
 
     # --- shared by the parts ------------------------------------------------------------------------------------------
 
@@ -125,7 +150,7 @@ class Body(Flow[State, Frame]):
         """Record a resize: for the loops around it, for callers, and in what is known of the container's keys."""
         if not self.certain and event.certain:
             event = event._replace(certain=False)
-        if event.change == "insert" and (event.container, event.key) in state.present:
+        if event.change == "insert" and event.keys and any([(event.container, k) in state.present for k in event.keys]):
             return
         held = conditions | self.conditions(state)
         known = self.summary.resizes.get(event)
@@ -138,9 +163,23 @@ class Body(Flow[State, Frame]):
         if self.emitted is not None:
             self.emitted.append(event)
         if event.change == "insert":
-            state.present |= {(event.container, event.key)}
+            if len(event.keys) == 1 and event.keys[0] != UNKNOWN:
+                state.present |= {(event.container, event.keys[0])}
         elif event.change in ("remove", "clear"):
             state.present = frozenset([pair for pair in state.present if pair[0] != event.container])
+
+    def change(
+        self, container: Value, change: str, operation: str, keys: Values, span: Span, state: State, *,
+        added: Values = (), certain: bool = True,
+    ) -> None:  # fmt: skip
+        """A container gains, loses or reorders entries."""
+        kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial)])
+        self.emit(Resize(container, change, operation, keys, self.id, span, (), certain, kept), state)
+        if change in ("remove", "clear"):
+            for path in [p for p in state.heap if isinstance(p, Element) and p.base == container]:
+                state.heap[path] = NOTHING_KNOWN
+            if len(keys) == 1 and (path := element(container, keys[0])) != UNKNOWN:
+                state.heap[path] = NOTHING_KNOWN  # what is put there later is another object
 
     def conditions(self, state: State) -> Conditions:
         """What the path to here says about the function's own parameters."""
@@ -153,7 +192,19 @@ class Body(Flow[State, Frame]):
             for path, values in final.heap.items():
                 if visible(path) and values != (path,):
                     self.summary.stores[path] = values
+            if self.function.name == "__init__":
+                self._find_aliases(final)
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
+
+    def _find_aliases(self, final: State) -> None:
+        """Objects that the constructor both keeps itself and hands on to another object that it keeps."""
+        instance = Param(self.id, 0)
+        own = [(p, v[0]) for p, v in final.heap.items() if isinstance(p, Field) and p.base == instance and len(v) == 1]
+        holder = {value: path.name for path, value in reversed(own) if value != UNKNOWN}
+        for path, value in own:
+            for inner, held in final.heap.items():
+                if isinstance(inner, Field) and inner.base == value and len(held) == 1 and held[0] in holder:
+                    self.summary.aliases[path.name, inner.name] = holder[held[0]]
 
     def returns(self, values: Values) -> None:
         """Add what a return statement gives."""
@@ -162,8 +213,6 @@ class Body(Flow[State, Frame]):
 
 def visible(value: Value) -> bool:
     """Whether a caller can name a value: its path starts from a parameter, a captured variable or a global."""
-    from racelint.analysis.values import TypeValue
-
     return isinstance(root(value), Param | Captured | Global | TypeValue)
 
 

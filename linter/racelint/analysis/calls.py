@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from racelint.analysis.body import MOST_CALLS, Body, Conditions, Conflict, Summary, visible
+from racelint.analysis.body import MOST_CALLS, Body, Conditions, Place, Summary, visible
 from racelint.analysis.conditions import holds
 from racelint.analysis.loops import iterated
 from racelint.analysis.state import Call as CallStep
@@ -15,7 +13,6 @@ from racelint.analysis.values import (
     UNKNOWN,
     Builtin,
     Captured,
-    Copy,
     Element,
     Field,
     Fresh,
@@ -34,19 +31,22 @@ from racelint.analysis.values import (
     Unknown,
     Value,
     Values,
-    View,
+    bounded,
+    copy_of,
     element,
     field,
+    lazy,
     union,
     unite,
+    view,
 )
 from racelint.knowledge import Container, LibraryFunction
-from racelint.model import Attr, Call, Closure, Const, Expr, Function, Name, Star
+from racelint.model import Attr, Call, Const, Function, Jump, Name, Star
 from racelint.span import Span
 
 Keywords = tuple[tuple[str, Values], ...]
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
-COPY_TYPES = {"collections.OrderedDict": "dict", "collections.Counter": "dict"}
+_NOWHERE = Span(0, 0, 0, 0)
 
 
 class Calls(Body):
@@ -102,11 +102,32 @@ class Calls(Body):
     def place(self, owner: Value, name: str) -> Value:
         """The path of a field: the class's own for what is only ever set on the class, else the object's."""
         type_id = owner.type if isinstance(owner, TypeValue) else self.types.class_of(owner)
+        same = self._same_object(owner, name) if isinstance(owner, Field) else None
+        if same is not None:
+            return same
         if type_id is not None:
             declared = self.symbols.field(type_id, name)
             if declared is not None and self._on_class(declared[0], name):
                 return Field(TypeValue(declared[0]), name)
         return field(owner, name)
+
+    def _same_object(self, owner: Field, name: str) -> Value | None:
+        """`self.service.store` as `self.store`, where the constructor gave both the same object for good."""
+        holder = self.types.class_of(owner.base)
+        constructor = self.symbols.method(holder, "__init__") if holder else None
+        if holder is None or constructor is None or constructor == self.id:
+            return None
+        alias = self.summaries.of(constructor).aliases.get((owner.name, name))
+        inner = self.types.class_of(owner)
+        if alias is None or inner is None:
+            return None
+        fixed = self._set_once(holder, owner.name) and self._set_once(holder, alias) and self._set_once(inner, name)
+        return field(owner.base, alias) if fixed else None
+
+    def _set_once(self, type_id: str, name: str) -> bool:
+        """Whether a field is only ever assigned by the constructor."""
+        declared = self.symbols.field(type_id, name)
+        return declared is not None and all([v.function.endswith(".__init__") for v in declared[1].values])
 
     def _on_class(self, type_id: str, name: str) -> bool:
         _, record = self.symbols.types[type_id]
@@ -122,7 +143,9 @@ class Calls(Body):
             callees = unite([self._method(base, call.func.name, call.span, state) for base in bases])
         else:
             callees = self.evaluate(call.func, state)
+        self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         args, keywords = self._arguments(call, state)
+        self.once = False
         special = self._special(call, callees, args, state)
         if special is not None:
             return special
@@ -152,31 +175,22 @@ class Calls(Body):
         return found
 
     def _stored_callable(self, base: Value, name: str) -> Values:
-        """The functions that the class puts into a field: `self.handler = self.on_event`, a lambda, a module function."""
+        """The functions that the class's methods put into a field: `self.handler = self.on_event`, a lambda, a partial."""
         owner = self.types.class_of(base)
         declared = self.symbols.field(owner, name) if owner else None
         if owner is None or declared is None:
             return ()
         module = declared[0].partition(":")[0]
-        values: list[Value] = []
-        for assigned in declared[1].values[:4]:
-            value = self._callable(module, owner, assigned.value, base)
-            if value is not None:
-                values.append(value)
-        return tuple(values)
-
-    def _callable(self, module: str, owner: str, expr: Expr, base: Value) -> Value | None:
-        match expr:
-            case Closure(function=function):
-                return FunctionValue(f"{module}:{function}")
-            case Attr(base=Name(name=_, scope="local"), name=name):
-                method = self.symbols.method(owner, name)
-                return self._bound(method, base) if method else None
-            case Name(scope="global"):
-                found = self.symbols.static(module, expr)
-                return found if isinstance(found, FunctionValue) else None
-            case _:
-                return None
+        found: Values = ()
+        for setter in dict.fromkeys([f"{module}:{assigned.function}" for assigned in declared[1].values[:4]]):
+            if setter == self.id or not self.symbols.functions[setter][1].owner:
+                continue
+            instance = Param(setter, 0)
+            stored = self.summaries.of(setter).stores.get(Field(instance, name), ())
+            substitute = Substitute(lambda v, instance=instance: (base,) if v == instance else None, Site(setter, _NOWHERE))
+            for value in [v for v in stored if isinstance(v, FunctionValue | Partial)]:
+                found = (*found, *[v for v in substitute(value) if v not in found])
+        return found
 
     def _guess(self, base: Value, name: str) -> str | None:
         """The project's method of that name when only one class has it (or the variable is named after the class)."""
@@ -277,9 +291,17 @@ class Calls(Body):
         _, function = self.symbols.functions[function_id]
         given = args if receiver is None else ((receiver,), *args)
         if function.is_async and not function.is_generator:
-            return (Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords),)
-        results = [self._invoke_one(target, given, keywords, call, state) for target in self._targets(function_id, receiver)]
-        return unite(results)
+            return (bounded(Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords)),)
+        return self._dispatch(function_id, given, keywords, call, state, receiver)
+
+    def _dispatch(
+        self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State,
+        receiver: Value | None,
+    ) -> Values:  # fmt: skip
+        targets = self._targets(function_id, receiver)
+        if targets == [function_id]:
+            return self._invoke_one(function_id, given, keywords, call, state)
+        return unite([self._invoke_override(target, given, keywords, call, state) for target in targets])
 
     def run_coroutine(self, value: Partial, call: Span, state: State) -> Values:
         """Run a coroutine object to its end."""
@@ -288,20 +310,18 @@ class Calls(Body):
         (target,), *given = value.args
         assert isinstance(target, FunctionValue)
         receiver = given[0][0] if given and given[0] else None
-        targets = self._targets(target.function, receiver)
-        return unite([self._invoke_one(f, tuple(given), value.keywords, call, state) for f in targets])
+        return self._dispatch(target.function, tuple(given), value.keywords, call, state, receiver)
 
     def invoke(
         self, function_id: str, receiver: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> Values:
         """Run a method now, whatever kind it is."""
-        results = [self._invoke_one(f, ((receiver,), *args), keywords, call, state) for f in self._targets(function_id, receiver)]
-        return unite(results)
+        return self._dispatch(function_id, ((receiver,), *args), keywords, call, state, receiver)
 
     def _targets(self, function_id: str, receiver: Value | None) -> list[str]:
         """The function, and, if it is only there to be overridden, what overrides it."""
         source, function = self.symbols.functions[function_id]
-        if receiver is None or not function.owner or not _is_abstract(function):
+        if receiver is None or not function.owner or not is_abstract(function):
             return [function_id]
         owner = self.types.class_of(receiver) or f"{source.name}:{function.owner}"
         overrides = self.symbols.overrides(owner, function.name)
@@ -312,12 +332,22 @@ class Calls(Body):
     ) -> Values:
         summary = self.summaries.of(function_id)
         _, function = self.symbols.functions[function_id]
-        bound = self._bind(function_id, function, given, keywords)
+        bound = self._bind(function, given, keywords)
         return self._replay(function_id, function, summary, bound, call, state)
 
-    def _bind(
-        self, function_id: str, function: Function, given: tuple[Values, ...], keywords: Keywords
-    ) -> list[Values]:
+    def _invoke_override(
+        self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        """Call one of several overrides: what it does holds only if the receiver is of its class."""
+        source, function = self.symbols.functions[function_id]
+        condition = Predicate(given[0][0], "instance", f"{source.name}:{function.owner}")
+        state.assumptions[condition] = True
+        try:
+            return self._invoke_one(function_id, given, keywords, call, state)
+        finally:
+            state.assumptions.pop(condition, None)
+
+    def _bind(self, function: Function, given: tuple[Values, ...], keywords: Keywords) -> list[Values]:
         """The values of each parameter; one that is not passed has its default."""
         named = dict(keywords)
         bound: list[Values] = []
@@ -345,6 +375,9 @@ class Calls(Body):
                     return bound[index]
                 case Captured(function=owner, name=name) if owner == self.id:
                     return state.variables.get(name, NOTHING_KNOWN)
+                case Field(base=base, name=name):
+                    path = self.place(base, name)
+                    return state.heap.get(path) or ((path,) if path != value else None)
                 case _:
                     return state.heap.get(value)
 
@@ -358,8 +391,12 @@ class Calls(Body):
             self._replay_invoke(invoke, during, substitute, step, state)
         self._replay_stores(summary, substitute, state)
         if function.is_generator:
-            streams = [v for value in summary.streams for v in substitute(value) if v != UNKNOWN]
-            return (Lazy("generator", tuple(dict.fromkeys(streams))),)
+            streams = [v for value in summary.streams for v in substitute(value)]
+            yields = substitute.values(summary.yields) if summary.yields else ()
+            return (lazy("generator", tuple(dict.fromkeys(streams)), () if yields == NOTHING_KNOWN else yields),)
+        if not summary.falls_through:
+            self.stopped = True
+        self._remember_environment(function_id, function, bound, state)
         declared = self.types.returned(function_id)
         results = substitute.values(summary.returns)
         if declared is not None and results == NOTHING_KNOWN:
@@ -367,49 +404,74 @@ class Calls(Body):
             return (Result(site, name),)
         return results
 
+    def _remember_environment(
+        self, function_id: str, function: Function, bound: list[Values], state: State
+    ) -> None:
+        """What a closure that the callee returns will find in its captured parameters."""
+        if not any([isinstance(v, FunctionValue) for v in self.summaries.of(function_id).returns]):
+            return
+        for parameter, values in zip(function.parameters, bound, strict=True):
+            variable = Captured(function_id, parameter.name)
+            other = state.heap.get(variable, values)
+            state.heap[variable] = values if other == values else NOTHING_KNOWN
+
     def _feasible(self, conditions: Conditions, substitute: Substitute, state: State) -> Conditions | None:
         """A callee's conditions in the caller's terms; None if one of them cannot hold."""
         mine: set[tuple[Predicate, bool]] = set()
         for predicate, outcome in conditions:
             values = substitute(predicate.value)
-            if all([holds(predicate._replace(value=v), state) is (not outcome) for v in values]):
+            if predicate.test == "instance":
+                values = tuple([v for v in values if self._may_be(v, str(predicate.scalar))])
+                if not values:
+                    return None
+            elif all([holds(predicate._replace(value=v), state) is (not outcome) for v in values]):
                 return None
             if len(values) == 1 and isinstance(values[0], Param):
                 mine.add((predicate._replace(value=values[0]), outcome))
         return frozenset(mine)
+
+    def _may_be(self, value: Value, type_id: str) -> bool:
+        """Whether an object may be an instance of a class: its static type is one, or lies above it."""
+        known = self.types.class_of(value)
+        if known is None or known == type_id:
+            return True
+        return known in self.symbols.subtypes(type_id) or type_id in self.symbols.subtypes(known)
 
     def _replay_resize(
         self, event: Resize, conditions: Conditions, substitute: Substitute, step: CallStep, state: State
     ) -> None:
         if len(event.calls) >= MOST_CALLS:
             return
-        keys = substitute(event.key)
-        key = keys[0] if len(keys) == 1 else UNKNOWN
+        keys = substitute.values(event.keys) if event.keys else ()
         added = tuple([v for value in event.added for v in substitute(value)])
         for container in substitute(event.container):
             if container != UNKNOWN and not isinstance(container, Literal):
-                moved = event._replace(container=container, key=key, calls=(step, *event.calls), added=added)
+                moved = event._replace(container=container, keys=keys, calls=(step, *event.calls), added=added)
                 self.emit(moved, state, conditions)
 
     def _replay_invoke(
-        self, invoke: Invoke, during: tuple[Value, ...], substitute: Substitute, step: CallStep, state: State
+        self, invoke: Invoke, during: tuple[tuple[Value, Place], ...], substitute: Substitute, step: CallStep, state: State
     ) -> None:
         """A callee calls something that we know here: what that does happens here, in the callee's loops too."""
         if len(invoke.calls) >= MOST_CALLS:
             return
-        live = [v for value in during for v in substitute(value) if v != UNKNOWN]
+        live = [(v, loop) for value, loop in during for v in substitute(value) if v != UNKNOWN]
         args = tuple([substitute.values(values) for values in invoke.args])
         keywords = tuple([(name, substitute.values(values)) for name, values in invoke.keywords])
         for callee in substitute(invoke.callee):
             if isinstance(callee, FunctionValue | Partial):
-                with self.collecting() as events:
-                    self.apply(callee, args, keywords, step.span, state)
-                self._conflicts_during(live, "call", step.span, events)
+                if self._callbacks < MOST_CALLS:
+                    self._callbacks += 1
+                    with self.collecting() as events:
+                        self.apply(callee, args, keywords, step.span, state)
+                    self._callbacks -= 1
+                    self._conflicts_during(live, Place(invoke.function, invoke.span), events)
             elif visible(callee) and not isinstance(callee, Literal):
                 moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls))
                 if len(self.summary.invokes) < 2 * MOST_CALLS:
                     known = self.summary.invokes.get(moved, ())
-                    self.summary.invokes[moved] = (*known, *[v for v in live if v not in known and visible(v)])
+                    kept = [pair for pair in live if visible(pair[0])]
+                    self.summary.invokes[moved] = tuple(dict.fromkeys((*known, *kept)))
                 if self.frames:
                     state.record(moved)
 
@@ -417,12 +479,17 @@ class Calls(Body):
         """Gather the resizes that happen inside a `with`."""
         return Collecting(self)
 
-    def _conflicts_during(self, live: list[Value], style: str, loop: Span, events: list[Resize]) -> None:
+    def _conflicts_during(self, live: list[tuple[Value, Place]], stands: Place, events: list[Resize]) -> None:
         for event in events:
-            if event.container in live:
-                self.conflict(event.container, style, loop, event)
+            for container, loop in live:
+                if container == event.container:
+                    self.conflict(container, "call", loop, stands, event)
 
-    def conflict(self, container: Value, style: str, loop: Span, event: Resize) -> None:
+    def element_of(self, value: Value, site: Site) -> Values:
+        """What one turn of an iteration over a value yields."""
+        raise NotImplementedError
+
+    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
         """Record a container that is resized while its iteration goes on."""
         raise NotImplementedError
 
@@ -477,7 +544,7 @@ class Calls(Body):
         if row is not None:
             self._calls_while_iterating(row, args, keywords, call, state)
         for row in self.knowledge.functions.get(name, ()):
-            found = self._by_row(row, name, args, keywords, site)
+            found = self._by_row(row, name, args, keywords, site, state)
             if found is not None:
                 return found
         if self.knowledge.container(name) is not None or name in self.knowledge.aliases:
@@ -491,7 +558,7 @@ class Calls(Body):
         return (Result(site),)
 
     def _by_row(
-        self, row: LibraryFunction, name: str, args: tuple[Values, ...], keywords: Keywords, site: Site
+        self, row: LibraryFunction, name: str, args: tuple[Values, ...], keywords: Keywords, site: Site, state: State
     ) -> Values | None:
         first = args[0] if args else ()
         match row.does:
@@ -506,15 +573,22 @@ class Calls(Body):
                 skipped = self.knowledge.does(name, "calls-while-iterating")
                 sources = [v for i, values in enumerate(args) if not (skipped and i == 0) for v in values]
                 kind = name.rpartition(".")[2]
-                return (Lazy(kind, tuple([v for v in sources if not isinstance(v, Unknown | Literal)])),)
+                return (lazy(kind, tuple(sources)),)
             case "view":
-                return tuple([UNKNOWN if v == UNKNOWN else View(v, row.returns) for v in first]) or NOTHING_KNOWN
+                return tuple([view(v, row.returns) for v in first]) or NOTHING_KNOWN
             case "same" if len(args) > row.argument:
                 return args[row.argument]
             case "awaits":
                 return tuple([v for values in args for v in values if isinstance(v, Partial)]) or NOTHING_KNOWN
+            case "picks" if first:
+                picked = unite([self.element_of(v, site) for v in first])
+                state.present |= {(key.base, key) for key in picked if isinstance(key, Member)}
+                return picked
+            case "never-returns":
+                self.stopped = True
+                return NOTHING_KNOWN
             case "partial" if args:
-                return tuple([UNKNOWN if v == UNKNOWN else Partial(v, args[1:], keywords) for v in first])
+                return tuple([UNKNOWN if v == UNKNOWN else bounded(Partial(v, args[1:], keywords)) for v in first])
             case _:
                 return None
 
@@ -524,13 +598,14 @@ class Calls(Body):
         callables = dict(keywords).get(row.keyword, ()) if row.keyword else args[row.callable] if args else ()
         if len(args) <= row.iterable:
             return
-        live = [container for value in args[row.iterable] for container, _ in iterated(value)]
+        here = Place(self.id, call)
+        live = [(container, here) for value in args[row.iterable] for container, _ in iterated(value)]
         elements = NOTHING_KNOWN
         for callee in callables:
             if isinstance(callee, FunctionValue | Partial):
                 with self.collecting() as events:
                     self.apply(callee, (elements,), (), call, state)
-                self._conflicts_during(live, "call", call, events)
+                self._conflicts_during(live, here, events)
 
     def _library_method(
         self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State
@@ -543,30 +618,28 @@ class Calls(Body):
                 return (Result(self.site(call, state)),)
             container = self.knowledge.guess
         if name in container.views and not args:
-            return (View(base, container.views[name]),)
+            return (view(base, container.views[name]),)
         if name in container.copies:
             return (self.copied(base, self.site(call, state)),)
-        key = args[0][0] if args and len(args[0]) == 1 else UNKNOWN
-        change = container.change(name)
-        if change is not None and not self._only_known_keys(container, name, args, base, state):
-            self._change_by_method(base, change, name, key, args, call, state, certain=known)
+        position = container.insert.get(name, 0)
+        keys = args[position] if 0 <= position < len(args) else ()
+        key = keys[0] if len(keys) == 1 else UNKNOWN
+        result: Values = (Result(self.site(call, state)),)
         if name in container.reads and container.kind != "list":
-            return self.read(element(base, key), state) if key != UNKNOWN else NOTHING_KNOWN
-        return (Result(self.site(call, state)),)
+            result = self.read(element(base, key), state) if key != UNKNOWN else NOTHING_KNOWN
+        change = container.change(name)
+        if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
+            added = tuple([v for values in args for v in values])
+            self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known)
+        return result
 
-    def _only_known_keys(
-        self, container: Container, name: str, args: tuple[Values, ...], base: Value, state: State
-    ) -> bool:
+    def _adds_nothing(self, args: tuple[Values, ...], base: Value, state: State) -> bool:
         """`d.update(x)` where x is empty or made of keys that are there."""
-        return name == "update" and not args
-
-    def _change_by_method(
-        self, base: Value, change: str, name: str, key: Value, args: tuple[Values, ...], call: Span, state: State, *,
-        certain: bool,
-    ) -> None:  # fmt: skip
-        added = tuple([v for values in args for v in values if isinstance(v, FunctionValue | Param | Partial)])
-        event = Resize(base, change, f".{name}()", key, self.id, call, (), certain, added)
-        self.emit(event, state)
+        for value in args[0] if args else ():
+            keys = self.displays.get(value)
+            if keys is None or not all([(base, key) in state.present for key in keys]):
+                return False
+        return True
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
@@ -574,7 +647,7 @@ class Calls(Body):
         """A fresh container with the elements of another; of something unknown just a fresh one."""
         if isinstance(value, Unknown | Literal | Tuple) or (isinstance(value, Lazy) and value.kind in ("generator", "map")):
             return Fresh(kind or "list", site) if kind else UNKNOWN
-        return Copy(value, kind or self._type_name(value), site)
+        return copy_of(value, kind or self._type_name(value), site)
 
     def _type_name(self, value: Value) -> str:
         found = self.types.of(value)
@@ -612,13 +685,12 @@ def _hint(value: Value) -> str:
     return name.replace("_", "").lower()
 
 
-def _is_abstract(function: Function) -> bool:
+def is_abstract(function: Function) -> bool:
     """Whether a method only says that subclasses have one."""
-    from racelint.model import Jump
-
-    body = function.body
-    return not body or (len(body) == 1 and isinstance(body[0], Jump) and body[0].kind == "raise")
-
-
-def _subjects(conflict: Conflict) -> Iterator[Value]:
-    yield conflict.container
+    match function.body:
+        case ():
+            return True
+        case (Jump(kind="raise", value=Name(name="NotImplementedError") | Call(func=Name(name="NotImplementedError"))),):
+            return True
+        case _:
+            return False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Frame
-from racelint.analysis.calls import Calls
+from racelint.analysis.calls import Calls, is_abstract
 from racelint.analysis.conditions import Conditions
 from racelint.analysis.loops import Loops, become
-from racelint.analysis.state import Resize, State, join
+from racelint.analysis.state import State, join
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -22,6 +22,7 @@ from racelint.analysis.values import (
     TypeValue,
     Value,
     Values,
+    bounded,
     containers,
     element,
     field,
@@ -73,11 +74,15 @@ class Evaluator(Loops, Conditions, Calls):
         state = State()
         for index, parameter in enumerate(self.function.parameters):
             state.variables[parameter.name] = (Param(self.id, index),)
+        if self.function.binding == "class" and self.function.parameters:
+            own = TypeValue(f"{self.source.name}:{self.function.owner}")
+            state.variables[self.function.parameters[0].name] = (own,)
         exits = self.block(self.function.body, state)
         left = exits.take("return")
         if exits.normal is not None:
             self.returns((Literal(None, "None"),))
             left.append(exits.normal)
+        self.summary.falls_through = bool(left) or is_abstract(self.function) or self.function.is_generator
         self.close(left)
 
     # --- states -------------------------------------------------------------------------------------------------------
@@ -108,8 +113,13 @@ class Evaluator(Loops, Conditions, Calls):
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
-    def simple(self, stmt: Assign | Update | Delete | Eval | Collect | Defer | Spawn, state: State) -> None:
-        """Run a statement without control flow."""
+    def simple(self, stmt: Assign | Update | Delete | Eval | Collect | Defer | Spawn, state: State) -> bool:
+        """Run a statement without control flow; False if it never ends normally."""
+        self.stopped = False
+        self._simple(stmt, state)
+        return not self.stopped
+
+    def _simple(self, stmt: Assign | Update | Delete | Eval | Collect | Defer | Spawn, state: State) -> None:
         match stmt:
             case Assign(targets=targets, value=value):
                 self._assign(targets, value, state)
@@ -180,9 +190,9 @@ class Evaluator(Loops, Conditions, Calls):
             if found is None:
                 continue
             if sliced:
-                self.change(base, "remove", "slice assignment", UNKNOWN, span, state, certain=container is not None)
+                self.change(base, "remove", "slice assignment", (), span, state, certain=container is not None)
             elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
-                self.change(base, "insert", "[...] =", known, span, state, added=values, certain=container is not None)
+                self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
             path = element(base, known)
             if path != UNKNOWN:
                 state.heap[path] = values
@@ -202,15 +212,18 @@ class Evaluator(Loops, Conditions, Calls):
         change = IN_PLACE.get(stmt.operator)
         mutable = [v for v in current if change and self._changes_in_place(v, stmt.operator)]
         for value in mutable:
-            self.change(value, str(change), f"{stmt.operator}=", UNKNOWN, stmt.span, state, added=added)
+            self.change(value, str(change), f"{stmt.operator}=", (), stmt.span, state, added=added)
         if mutable:
             return
         result: Values = (Result(self.site(stmt.span, state)),)
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):
+                container = self.types.container(base)
+                if container is not None and container.missing:  # else the key was read just now: it is there
+                    self.change(base, "insert", f"[...] {stmt.operator}=", keys, stmt.span, state)
                 path = element(base, keys[0]) if len(keys) == 1 else UNKNOWN
-                if path != UNKNOWN:  # the key was read just now, so it is there: no resize
+                if path != UNKNOWN:
                     state.heap[path] = result
         else:
             self.assign(stmt.target, result, state)
@@ -229,10 +242,9 @@ class Evaluator(Loops, Conditions, Calls):
                 state.variables.pop(name, None)
             case Item(base=base, key=key, span=span):
                 keys = self.evaluate(key, state)
-                known = keys[0] if len(keys) == 1 else UNKNOWN
                 for owner in self.evaluate(base, state):
                     if not self._own_method(owner, "__delitem__", (keys,), span, state):
-                        self.remove_item(owner, known, span, state)
+                        self.remove_item(owner, keys, span, state)
             case Attr(base=base, name=name):
                 for owner in self.evaluate(base, state):
                     state.heap[self.place(owner, name)] = NOTHING_KNOWN
@@ -242,24 +254,13 @@ class Evaluator(Loops, Conditions, Calls):
             case _:
                 pass
 
-    def remove_item(self, container: Value, key: Value, span: Span, state: State) -> None:
+    def remove_item(self, container: Value, keys: Values, span: Span, state: State) -> None:
         """`del container[key]`."""
         found = self.types.container(container)
         if found is None and self.types.of(container) is not None:
             return  # a library's class: what deleting an item does is not known
         if container != UNKNOWN and (found is None or "__delitem__" in found.remove):
-            self.change(container, "remove", "del", key, span, state, certain=found is not None)
-
-    def change(
-        self, container: Value, change: str, operation: str, key: Value, span: Span, state: State, *,
-        added: Values = (), certain: bool = True,
-    ) -> None:  # fmt: skip
-        """A container gains, loses or reorders entries."""
-        kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial)])
-        event = Resize(container, change, operation, key, self.id, span, (), certain, kept)
-        self.emit(event, state)
-        for path in [p for p in state.heap if getattr(p, "base", None) == container and change in ("remove", "clear")]:
-            del state.heap[path]
+            self.change(container, "remove", "del", keys, span, state, certain=found is not None)
 
     def hold(self, hold: Hold, state: State) -> Frame:
         """Enter context managers."""
@@ -363,25 +364,30 @@ class Evaluator(Loops, Conditions, Calls):
             return unite([self.apply(method, (keys,), (), span, state) for method in methods])
         container = self.types.container(base)
         if container is not None and container.missing == "inserts":
-            self.change(base, "insert", "[...]", key, span, state)
+            self.change(base, "insert", "[...]", keys, span, state)
+        elif container is not None and container.missing:
+            pass  # reading a missing key gives a default: it says nothing about what is there
         elif base != UNKNOWN and key != UNKNOWN:
             state.present |= {(base, key)}
         return self.read(element(base, key), state)
 
     def _build(self, expr: Build, state: State) -> Values:
         spread = next((p for p in expr.parts if isinstance(p, Star)), None)
-        for key in expr.keys:
-            if key is not None:
-                self.evaluate(key, state)
+        keys = [() if key is None else self.evaluate(key, state) for key in expr.keys]
         values = [self.evaluate(part, state) for part in expr.parts]
         if expr.kind == "tuple" and spread is None:
-            return (Tuple(tuple(values)),)
+            return (bounded(Tuple(tuple(values))),)
         site = self.site(expr.span, state)
         if spread is not None and len(expr.parts) == 1:  # [*xs]
             return tuple([self.copied(v, site, expr.kind) for v in self.evaluate(spread.value, state)])
         if expr.kind == "dict" and len(expr.keys) == 1 and expr.keys[0] is None:  # {**d}
             return tuple([self.copied(v, site, "dict") for v in values[0]])
-        return (Fresh(expr.kind, site),)
+        made = Fresh(expr.kind, site)
+        if expr.keys and all([len(key) == 1 for key in keys]):
+            self.displays[made] = tuple([key[0] for key in keys])
+            for key, value in zip(keys, values, strict=True):
+                state.heap[element(made, key[0])] = value
+        return (made,)
 
     def _alternatives(self, expr: Logic | Choice, state: State) -> Values:
         """Evaluate what may be skipped in a state of its own."""
@@ -423,8 +429,9 @@ class Evaluator(Loops, Conditions, Calls):
         live = [container for frame in self.frames for container, _ in frame.iterated]
         if expr.delegated:
             live += [container for value in values for container in containers(value)]
-        fresh = [container for container in live if container not in self.summary.streams]
-        self.summary.streams = (*self.summary.streams, *dict.fromkeys(fresh))
+        self.summary.streams = tuple(dict.fromkeys((*self.summary.streams, *live)))
+        elements = NOTHING_KNOWN if expr.delegated else values
+        self.summary.yields = unite([self.summary.yields, elements]) if self.summary.yields else elements
         return NOTHING_KNOWN
 
 

@@ -76,8 +76,8 @@ class Flow(ABC, Generic[S, Frame]):
         """A state above both that ends the fixpoint."""
 
     @abstractmethod
-    def simple(self, stmt: Simple, state: S) -> None:
-        """Run a statement without control flow."""
+    def simple(self, stmt: Simple, state: S) -> bool:
+        """Run a statement without control flow; False if it never ends normally (it exits, or always raises)."""
 
     @abstractmethod
     def branch(self, test: Expr, state: S) -> tuple[S | None, S | None]:
@@ -134,8 +134,10 @@ class Flow(ABC, Generic[S, Frame]):
         if self._catching and self._may_raise(stmt):
             self._catching[-1].append(self.copy(state))
         if isinstance(stmt, Simple):
-            self.simple(stmt, state)
-            return state
+            if self.simple(stmt, state):
+                return state
+            jumps.append(("raise", state))
+            return None
         match stmt:
             case Branch():
                 exits = self._branch(stmt, state)

@@ -41,11 +41,9 @@ class IterationConflict:
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
     """A conflict in the terms of a rule."""
-    event = conflict.resize
-    source, function = describe.symbols.functions[conflict.function]
-    first = event.calls[0].span if event.calls else event.span
-    if conflict.style == "call":
-        first = conflict.loop
+    event, stands = conflict.resize, conflict.stands
+    source, function = describe.symbols.functions[stands.function]
+    loop_source, _ = describe.symbols.functions[conflict.loop.function]
     return IterationConflict(
         function=function.qualname,
         symbol=describe.symbol(conflict.container),
@@ -56,8 +54,8 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         style=conflict.style,
         change=event.change,
         operation=event.operation,
-        loop=Location(source.path, conflict.loop),
-        location=Location(source.path, first),
+        loop=Location(loop_source.path, conflict.loop.span),
+        location=Location(source.path, stands.span),
         steps=describe.steps(event),
         certain=event.certain,
     )

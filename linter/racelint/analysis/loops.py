@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Body, Conflict, Frame
+from racelint.analysis.body import Body, Conflict, Frame, Place
 from racelint.analysis.state import Invoke, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Copy,
+    Fresh,
     Lazy,
     Literal,
     Member,
@@ -17,7 +18,13 @@ from racelint.analysis.values import (
     Value,
     Values,
     View,
+    at,
+    bounded,
+    copy_of,
     element,
+    lazy,
+    member,
+    uncopied,
     unite,
 )
 from racelint.model import Build, Collect, Comp, Expr, Loop, Name, Stmt
@@ -37,6 +44,7 @@ class Loops(Body):
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
         frame.site = Site(self.id, loop.span)
+        frame.once, self.once = self.once, False
         frame.outer, state.pending = state.pending, {}
         self.frames.append(frame)
         return frame
@@ -63,8 +71,11 @@ class Loops(Body):
         site = frame.site
         elements = unite([self.element_of(value, site) for value in frame.values])
         self.assign(loop.target, elements, state)
-        members = [v for value in elements for v in _keys_in(value)]
-        state.present |= {(member.base, member) for member in members}
+        keys = [key for value in elements for key in _keys_in(value)]
+        state.present |= {(key.base, key) for key in keys}
+        if len(frame.iterated) == 1:  # a copy has keys of its own, equal to those of what it copies
+            container, style = frame.iterated[0]
+            state.present |= {(container, key) for key in keys if style != "values"}
 
     def assign(self, target: Expr, values: Values, state: State) -> None:
         """Assign values to a target."""
@@ -72,24 +83,25 @@ class Loops(Body):
 
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
-        for event in state.pending:
+        for event in () if frame.once else state.pending:
             match event:
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container:
-                            self.conflict(container, style, loop.span, event)
+                            self.conflict(container, style, Place(self.id, loop.span), None, event)
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
-                        more = [c for c, _ in frame.iterated if c not in known]
-                        self.summary.invokes[event] = (*known, *more)
+                        more = [(c, Place(self.id, loop.span)) for c, _ in frame.iterated]
+                        self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
 
-    def conflict(self, container: Value, style: str, loop: Span, event: Resize) -> None:
+    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
         """Record a container that is resized while its iteration goes on."""
         found = self.types.container(container)
         kind = found.kind if found is not None else "other" if self.types.of(container) is not None else "unknown"
-        self.summary.conflicts[Conflict(self.id, loop, container, kind, style, event)] = None
+        stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
+        self.summary.conflicts[Conflict(loop, stands, container, kind, style, event)] = None
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
@@ -102,17 +114,20 @@ class Loops(Body):
     def element_of(self, value: Value, site: Site) -> Values:
         """What one turn of an iteration over a value yields."""
         match value:
-            case View(base=base, kind=kind):
-                key = Member(base, site)
+            case View(base=viewed, kind=kind):
+                base = uncopied(viewed)
+                key = member(base, site)
                 content = element(base, key)
-                pair = Tuple(((key,), (content,)))
+                pair = bounded(Tuple(((key,), (content,))))
                 return (key if kind == "keys" else content if kind == "values" else pair,)
             case Copy(base=base):
                 return self.element_of(base, site)
             case Lazy(kind="enumerate", bases=bases):
-                return (Tuple((NOTHING_KNOWN, self._elements(bases, site))),)
+                return (bounded(Tuple((NOTHING_KNOWN, self._elements(bases, site)))),)
             case Lazy(kind="zip" | "zip_longest", bases=bases):
-                return (Tuple(tuple([self.element_of(base, site) for base in bases])),)
+                return (bounded(Tuple(tuple([self.element_of(base, site) for base in bases]))),)
+            case Lazy(elements=elements) if elements:
+                return tuple([at(v, site) for v in elements])
             case Lazy(kind=kind, bases=bases):
                 return NOTHING_KNOWN if kind in UNKNOWN_ELEMENTS else self._elements(bases, site)
             case Tuple(parts=parts):
@@ -121,9 +136,9 @@ class Loops(Body):
                 return NOTHING_KNOWN
             case _:
                 container = self.types.container(value)
-                member = Member(value, site)
+                key = member(value, site)
                 sequence = container is not None and container.kind in ("list", "deque", "immutable")
-                return (element(value, member) if sequence else member,)
+                return (element(value, key) if sequence else key,)
 
     def _elements(self, bases: tuple[Value, ...], site: Site) -> Values:
         return unite([self.element_of(base, site) for base in bases])
@@ -132,6 +147,7 @@ class Loops(Body):
         """Run a comprehension's loops; one that only copies or filters is a copy of what it iterates."""
         loop = expr.body
         assert isinstance(loop, Loop)
+        self.once = self.once and expr.kind == "generator"
         exits = self.loop(loop, state)
         if exits.normal is not None and exits.normal is not state:
             become(state, exits.normal)
@@ -140,11 +156,9 @@ class Loops(Body):
         site = self.site(expr.span, state)
         if expr.kind == "generator":
             bases = iterables or self.evaluate_again(loop, state)
-            return (Lazy("iter" if iterables else "generator", tuple([v for v in bases if v != UNKNOWN])),)
+            return (lazy("iter" if iterables else "generator", bases),)
         if iterables and UNKNOWN not in iterables:
-            return tuple([Copy(value, expr.kind, site) for value in iterables])
-        from racelint.analysis.values import Fresh
-
+            return tuple([copy_of(value, expr.kind, site) for value in iterables])
         return (Fresh(expr.kind, site),)
 
     def evaluate_again(self, loop: Loop, state: State) -> Values:

@@ -20,13 +20,13 @@ class Resize(NamedTuple):
     """A container gains, loses or reorders entries.
 
     `change` is "insert", "remove", "clear", "append" (at the end of a sequence) or "reorder"; `operation` is what the
-    source says. `calls` leads from the function at hand to the change, outermost first.
+    source says; `keys` are the alternatives of the key that it is about. `calls` leads from the function at hand to the change, outermost first.
     """
 
     container: Value
     change: str
     operation: str
-    key: Value
+    keys: Values
     function: str
     span: Span
     calls: tuple[Call, ...] = ()

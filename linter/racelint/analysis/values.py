@@ -141,10 +141,14 @@ class View(NamedTuple):
 
 
 class Lazy(NamedTuple):
-    """An iterator that reads `bases` while it is consumed: "iter", "enumerate", "zip", "map", "generator"..."""
+    """An iterator that reads `bases` while it is consumed: "iter", "enumerate", "zip", "map", "generator"...
+
+    `elements` are what a generator yields, if it is known.
+    """
 
     kind: str
     bases: tuple[Value, ...]
+    elements: tuple[Value, ...] = ()
 
 
 class Result(NamedTuple):
@@ -185,24 +189,58 @@ _DERIVED = (Field, Element, Member, Copy, View)
 
 
 def depth(value: Value) -> int:
-    """The number of steps from the root."""
-    steps = 0
-    while isinstance(value, _DERIVED):
-        steps += 1
-        value = value.base
-    return steps
+    """How deeply a value is built of others."""
+    match value:
+        case Field(base=base) | Member(base=base) | Copy(base=base) | View(base=base):
+            return 1 + depth(base)
+        case Element(base=base, key=key):
+            return 1 + max(depth(base), depth(key))
+        case Lazy(bases=bases, elements=elements):
+            return 1 + max([depth(v) for v in (*bases, *elements)], default=0)
+        case Tuple(parts=parts):
+            return 1 + max([depth(v) for values in parts for v in values], default=0)
+        case FunctionValue(receiver=receiver) if receiver is not None:
+            return 1 + depth(receiver)
+        case Partial(callee=callee, args=args, keywords=keywords):
+            inner = [v for values in args for v in values] + [v for _, values in keywords for v in values]
+            return 1 + max([depth(v) for v in [callee, *inner]])
+        case _:
+            return 0
+
+
+def bounded(value: Value) -> Value:
+    """The value, or unknown if it is built too deeply: chains end, and so does every fixpoint."""
+    return UNKNOWN if depth(value) > DEPTH else value
 
 
 def field(base: Value, name: str) -> Value:
     """The path one field further; unknown if the base is, or if the path grows too long."""
-    return UNKNOWN if base == UNKNOWN or depth(base) >= DEPTH else Field(base, name)
+    return UNKNOWN if base == UNKNOWN else bounded(Field(base, name))
 
 
 def element(base: Value, key: Value) -> Value:
     """The path one element further."""
-    if base == UNKNOWN or key == UNKNOWN or depth(base) >= DEPTH or depth(key) >= DEPTH:
-        return UNKNOWN
-    return Element(base, key)
+    return UNKNOWN if base == UNKNOWN or key == UNKNOWN else bounded(Element(base, key))
+
+
+def member(base: Value, site: Site) -> Value:
+    """The key at which an iteration stands."""
+    return UNKNOWN if base == UNKNOWN else bounded(Member(base, site))
+
+
+def view(base: Value, kind: str) -> Value:
+    """A live view."""
+    return UNKNOWN if base == UNKNOWN else bounded(View(base, kind))
+
+
+def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
+    """An iterator over what is known among `bases`."""
+    return bounded(Lazy(kind, tuple([base for base in bases if not isinstance(base, Unknown | Literal)]), elements))
+
+
+def copy_of(base: Value, type_name: str, site: Site) -> Value:
+    """A fresh container of a type with the elements of another; merely fresh if too little is known."""
+    return Fresh(type_name, site) if base == UNKNOWN or depth(base) >= DEPTH else Copy(base, type_name, site)
 
 
 def root(value: Value) -> Value:
@@ -239,8 +277,8 @@ def mentions(value: Value, site: Site) -> bool:
             return mentions(base, site)
         case Element(base=base, key=key):
             return mentions(base, site) or mentions(key, site)
-        case Lazy(bases=bases):
-            return any([mentions(base, site) for base in bases])
+        case Lazy(bases=bases, elements=elements):
+            return any([mentions(v, site) for v in (*bases, *elements)])
         case Tuple(parts=parts):
             return any([mentions(v, site) for values in parts for v in values])
         case FunctionValue(receiver=receiver) if receiver is not None:
@@ -278,25 +316,26 @@ class Substitute:
                 single = keys[0] if len(keys) == 1 else UNKNOWN
                 return self._each(base, lambda v: element(v, single))
             case Member(base=base):
-                return self._each(base, lambda v: Member(v, site))
+                return self._each(base, lambda v: member(v, site))
             case View(base=base, kind=kind):
-                return self._each(base, lambda v: View(v, kind))
+                return self._each(base, lambda v: view(v, kind))
             case Copy(base=base, type=kind):
-                return tuple([Fresh(kind, site) if v == UNKNOWN else Copy(v, kind, site) for v in self(base)])
+                return tuple([copy_of(v, kind, site) for v in self(base)])
             case Fresh(type=kind):
                 return (Fresh(kind, site),)
             case Result(type=kind):
                 return (Result(site, kind),)
-            case Lazy(kind=kind, bases=bases):
-                return (Lazy(kind, tuple([v for v in unite([self(b) for b in bases]) if v != UNKNOWN])),)
+            case Lazy(kind=kind, bases=bases, elements=elements):
+                flat = tuple([v for base in bases for v in self(base)])
+                return (lazy(kind, flat, self.values(elements) if elements else ()),)
             case Tuple(parts=parts):
-                return (Tuple(tuple([self.values(part) for part in parts])),)
+                return (bounded(Tuple(tuple([self.values(part) for part in parts]))),)
             case FunctionValue(function=function, receiver=receiver) if receiver is not None:
-                return tuple([FunctionValue(function, v) for v in self(receiver)])
+                return tuple([bounded(FunctionValue(function, v)) for v in self(receiver)])
             case Partial(callee=callee, args=args, keywords=keywords):
                 new_args = tuple([self.values(values) for values in args])
                 new_keywords = tuple([(name, self.values(values)) for name, values in keywords])
-                return tuple([Partial(v, new_args, new_keywords) for v in self(callee)])
+                return tuple([bounded(Partial(v, new_args, new_keywords)) for v in self(callee)])
             case _:
                 return (value,)
 
@@ -308,6 +347,26 @@ class Substitute:
             assigned = self._lookup(path)
             result = union(result, (path,) if assigned is None else assigned)
         return result
+
+
+def at(value: Value, site: Site) -> Value:
+    """An element that a generator yields, as the element of the loop that consumes it."""
+    match value:
+        case Member(base=base):
+            return Member(base, site)
+        case Element(base=base, key=Member(base=other)):
+            return Element(base, Member(other, site))
+        case Tuple(parts=parts):
+            return Tuple(tuple([tuple([at(v, site) for v in part]) for part in parts]))
+        case _:
+            return value
+
+
+def uncopied(value: Value) -> Value:
+    """The container whose elements a shallow copy shares."""
+    while isinstance(value, Copy):
+        value = value.base
+    return value
 
 
 def containers(value: Value) -> tuple[Value, ...]:
