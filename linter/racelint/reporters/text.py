@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from racelint.finding import Access, Finding, Severity
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
-LABEL = 8  # width of the words before accesses and advice
+LABEL = 9  # width of the words before accesses and advice
 
 
 def write(report: Report, view: View, stream: TextIO) -> None:
@@ -66,7 +66,7 @@ def _finding(finding: Finding, view: View) -> Iterator[Text]:
         yield _text("")
     for label, text in advice:
         if text:
-            yield from _labelled(label, text, view.width)
+            yield from _labelled(label, _lines(text, view.width - 2 - LABEL))
 
 
 def _header(finding: Finding, view: View) -> Text:
@@ -87,15 +87,13 @@ def _source(line: Line, colour: str) -> Text:
 def _accesses(finding: Finding, view: View) -> Iterator[Text]:
     """An access: who and with which locks (in a column if all rows have room), then the way there."""
     rows = [(access, _who(access, finding, view), _locks(access)) for access in finding.accesses]
-    indent = 2 + LABEL
     column = max(len(who) for _, who, _ in rows) + 2
-    aligned = indent + column + max(len(locks) for *_, locks in rows) <= view.width
+    aligned = 2 + LABEL + column + max(len(locks) for *_, locks in rows) <= view.width
     for access, who, locks in rows:
-        row = f"{who:<{column}}{locks}" if aligned and locks else who
-        yield _text(f"  {access.kind:<{LABEL - 1}} ", "bold").append(clean(row), "not bold")
-        if locks and not aligned:
-            yield from _wrapped(locks, view.width, " " * indent)
-        yield from _wrapped(_way(access, finding, view), view.width, " " * indent, between=" -> ")
+        room = view.width - 2 - LABEL
+        lines = [f"{who:<{column}}{locks}" if locks else who] if aligned else [who, *_lines(locks, room)]
+        lines += _lines(_way(access, finding, view), room, between=" -> ")
+        yield from _labelled(access.kind, [line.rstrip() for line in lines if line])
 
 
 def _who(access: Access, finding: Finding, view: View) -> str:
@@ -113,11 +111,11 @@ def _locks(access: Access) -> str:
 
 def _way(access: Access, finding: Finding, view: View) -> str:
     """From where the context starts, call by call, to the access."""
-    here = _near(access.location.path, finding, view)
-    steps = [
-        f"{step.function} {_near(step.location.path, finding, view)}:{step.location.line}" for step in access.trace
-    ]
-    return " -> ".join([*steps, f"{access.function} {here}:{access.location.line}".strip()])
+    steps = [(step.function, step.location.path, step.location.line) for step in access.trace]
+    steps.append((access.function, access.location.path, access.location.line))
+    return " -> ".join(
+        f"{name} {_near(path, finding, view)}:{line}".strip() for name, path, line in dict.fromkeys(steps)
+    )
 
 
 def _near(path: str, finding: Finding, view: View) -> str:
@@ -125,10 +123,9 @@ def _near(path: str, finding: Finding, view: View) -> str:
     return path.rpartition("/")[2] if path == finding.location.path else view.path(path)
 
 
-def _labelled(label: str, text: str, width: int) -> Iterator[Text]:
-    lines = _lines(text, width - 2 - LABEL - 1)
+def _labelled(label: str, lines: Iterable[str]) -> Iterator[Text]:
     for number, line in enumerate(lines):
-        yield _text(f"  {label if number == 0 else '':<{LABEL}} ", "bold").append(line, "not bold")
+        yield _text(f"  {label if number == 0 else '':<{LABEL}}", "bold").append(clean(line), "not bold")
 
 
 def _wrapped(text: str, width: int, indent: str, between: str = " ") -> Iterator[Text]:
