@@ -94,6 +94,8 @@ class Calls(Body):
         return FunctionValue(method, None if unbound else receiver)
 
     def _inherited(self, receiver: Value, name: str) -> Values:
+        if self.function.owner is None:
+            return NOTHING_KNOWN
         owner = f"{self.source.name}:{self.function.owner}"
         current = self.types.class_of(receiver) or owner
         method = self.symbols.after(current, owner, name)
@@ -543,7 +545,7 @@ class Calls(Body):
         row = self.knowledge.does(name, "calls-while-iterating")
         if row is not None:
             self._calls_while_iterating(row, args, keywords, call, state)
-        for row in self.knowledge.functions.get(name, ()):
+        for row in self.knowledge.rows(name):
             found = self._by_row(row, name, args, keywords, site, state)
             if found is not None:
                 return found
@@ -574,8 +576,8 @@ class Calls(Body):
                 sources = [v for i, values in enumerate(args) if not (skipped and i == 0) for v in values]
                 kind = name.rpartition(".")[2]
                 return (lazy(kind, tuple(sources)),)
-            case "view":
-                return tuple([view(v, row.returns) for v in first]) or NOTHING_KNOWN
+            case "view" if first:
+                return tuple([view(v, row.returns) for v in first])
             case "same" if len(args) > row.argument:
                 return args[row.argument]
             case "awaits":

@@ -74,7 +74,7 @@ class Evaluator(Loops, Conditions, Calls):
         state = State()
         for index, parameter in enumerate(self.function.parameters):
             state.variables[parameter.name] = (Param(self.id, index),)
-        if self.function.binding == "class" and self.function.parameters:
+        if self.function.binding == "class" and self.function.owner and self.function.parameters:
             own = TypeValue(f"{self.source.name}:{self.function.owner}")
             state.variables[self.function.parameters[0].name] = (own,)
         exits = self.block(self.function.body, state)

@@ -22,7 +22,7 @@ class Program:
 
     def __init__(self, sources: Iterable[Source], knowledge: Knowledge) -> None:
         self.sources = tuple(sorted(sources, key=lambda source: source.path))
-        self._symbols = Symbols(self.sources)
+        self._symbols = Symbols(self.sources, knowledge.speaks_of)
         self._types = Types(self._symbols, knowledge)
         self._knowledge = knowledge
         self._summaries = Summaries(self._symbols, self._types, knowledge)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, TypeValue, Value
 from racelint.model import (
@@ -38,7 +38,9 @@ class Symbols:
     "module:qualname".
     """
 
-    def __init__(self, sources: Iterable[Source]) -> None:
+    def __init__(self, sources: Iterable[Source], is_library: Callable[[str], bool] = lambda _: False) -> None:
+        """`is_library` tells whether a dotted name is one that the knowledge tables speak of."""
+        self._is_library = is_library
         self.sources: dict[str, Source] = {}
         self.functions: dict[str, tuple[Source, Function]] = {}
         self.types: dict[str, tuple[Source, Type]] = {}
@@ -95,6 +97,8 @@ class Symbols:
         for star in content.star_imports:
             target = self.module(_absolute(source, star), source)
             found = self.attribute(target, name, links - 1) if target and links > 0 else None
+            if found is None and target is None and self._is_library(f"{star.module}.{name}"):
+                found = Builtin(f"{star.module}.{name}")
             if found is not None:
                 return found
         submodule = self.module(f"{source.name}.{name}", source)

@@ -91,12 +91,23 @@ class Knowledge:
         """The behaviour of a library type."""
         return self.container_types.get(self.canonical(type_name))
 
+    def speaks_of(self, name: str) -> bool:
+        """Whether a table has a row for a dotted name."""
+        return name in self.functions or name in self.container_types or name in self.aliases
+
     def does(self, name: str, what: str) -> LibraryFunction | None:
         """The row that says a function does something."""
-        for row in self.functions.get(name, ()):
+        for row in self.rows(name):
             if row.does == what:
                 return row
         return None
+
+    def rows(self, name: str) -> list[LibraryFunction]:
+        """The rows of a function; "*.name" stands for a function of that name in any unresolved module."""
+        found = self.functions.get(name)
+        if found is None and "." in name:
+            found = self.functions.get(f"*.{name.rpartition('.')[2]}")
+        return found or []
 
 
 def load(extra: Iterable[Path] = ()) -> Knowledge:
