@@ -45,7 +45,8 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
     scope = discover(request.paths, table, settings.exclude)
     outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
-    found = ask(link(sources), rules, request.packs)
+    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
+    found = ask(link(sources, knowledge), rules, request.packs)
     reported = frozenset(file.path for file in scope.files if file.within) & {
         source.path for source in sources if source.reported
     }
