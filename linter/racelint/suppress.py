@@ -75,7 +75,6 @@ class _Header(NamedTuple):
     """The lines from the first decorator to the end of a signature, and the last line of the body."""
 
     first: int
-    opening: int
     last: int
     end: int
 
@@ -89,7 +88,7 @@ def _suppression(
     while comment.alone and line in alone:  # a reason may run over several comment lines
         line += 1
     for header in headers:
-        if header.first <= line <= (header.opening if comment.alone else header.last):
+        if header.first <= line <= header.last:
             return Suppression(path, comment.line, rules, reason, header.first, header.end)
     return Suppression(path, comment.line, rules, reason, line, line)
 
@@ -110,7 +109,7 @@ def _header(owner: Function | Type, lines: Sequence[str]) -> _Header:
         if re.split(r"#|//", text)[0].rstrip().endswith((":", "{")):
             last = number
             break
-    return _Header(first, span.line, last, span.end_line)
+    return _Header(first, last, span.end_line)
 
 
 def _line_of(expression: Expr) -> int:

@@ -32,7 +32,9 @@ def test_finding_exits_1_and_stands_in_the_first_line(racelint, tree, bug):
 
 def test_paths_are_relative_to_the_working_directory_or_absolute(racelint, tree, bug):
     root = tree({"src/a.py": bug, "elsewhere/b.py": ""})
-    assert findings(racelint("check", "--format", "json", "src", cwd=root)) == [("src/a.py", 3, "mutated-while-iterating")]
+    assert findings(racelint("check", "--format", "json", "src", cwd=root)) == [
+        ("src/a.py", 3, "mutated-while-iterating")
+    ]
     path = (root / "src" / "a.py").as_posix()
     assert findings(racelint("check", "--format", "json", "../src", cwd=root / "elsewhere"))[0][0] == path
 
@@ -110,7 +112,14 @@ def test_a_file_is_analysed_with_its_project_and_the_report_is_about_the_file(ra
         {
             "pyproject.toml": "",
             "app/__init__.py": "",
-            "app/pool.py": "class Pool:\n    def __init__(self): self.items = {}\n    def drop(self, k): del self.items[k]\n",
+            "app/pool.py": """\
+                class Pool:
+                    def __init__(self):
+                        self.items = {}
+
+                    def drop(self, key):
+                        del self.items[key]
+                """,
             "app/main.py": """\
                 from app.pool import Pool
 
@@ -147,7 +156,9 @@ def test_tests_generated_and_vendored_files_are_silent_unless_named(racelint, tr
     assert findings(racelint("check", "--format", "json")) == []
     assert sorted(path for path, *_ in findings(racelint("check", "--format", "json", "--tests"))) == sorted(paths)
     for path in paths:
-        assert findings(racelint("check", "--format", "json", path)) == [(path, 3 + (path == "c_pb2.py"), "mutated-while-iterating")]
+        assert findings(racelint("check", "--format", "json", path)) == [
+            (path, 3 + (path == "c_pb2.py"), "mutated-while-iterating")
+        ]
     for folder in ("tests", "vendor"):
         assert len(findings(racelint("check", "--format", "json", folder))) == 1
 

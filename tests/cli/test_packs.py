@@ -36,7 +36,11 @@ def test_an_installed_pack_runs_is_listed_and_explained(racelint, tree, pack, tm
     )
     build = "import sys, hatchling.build as build; print(build.build_wheel(sys.argv[1]))"
     made = subprocess.run(
-        [sys.executable, "-c", build, str(tmp_path)], cwd=tmp_path / "plugin", capture_output=True, text=True, check=True
+        [sys.executable, "-c", build, str(tmp_path)],
+        cwd=tmp_path / "plugin",
+        capture_output=True,
+        text=True,
+        check=True,
     )
     wheel, target = tmp_path / made.stdout.split()[-1], tmp_path / "site"
     install = ["install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
@@ -44,7 +48,9 @@ def test_an_installed_pack_runs_is_listed_and_explained(racelint, tree, pack, tm
     env = {"PYTHONPATH": os.pathsep.join([str(target), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
     done = racelint("check", "--format", "json", "code", env=env)
-    assert [(found["rule"], found["line"]) for found in json.loads(done.stdout)["findings"]] == [("shouting-function", 1)]
+    assert [(found["rule"], found["line"]) for found in json.loads(done.stdout)["findings"]] == [
+        ("shouting-function", 1)
+    ]
     assert done.returncode == 1
     listed = racelint("rules", env=env).stdout
     assert "shouting-function" in listed
@@ -132,12 +138,23 @@ def test_the_users_own_settings_may_name_packs(racelint, tree, pack, tmp_path):
 
     if sys.platform != "linux":
         pytest.skip(f"settings lie in {platformdirs.user_config_dir()} here")
-    tree({"shouting.py": pack, "config/racelint/racelint.toml": f'packs = ["{tmp_path}/shouting.py"]\n', "code/a.py": LOUD})
+    tree(
+        {
+            "shouting.py": pack,
+            "config/racelint/racelint.toml": f'packs = ["{tmp_path}/shouting.py"]\n',
+            "code/a.py": LOUD,
+        }
+    )
     assert racelint("check", "code", env={"XDG_CONFIG_HOME": str(tmp_path / "config")}).returncode == 1
 
 
 def test_knowledge_travels_with_a_pack(racelint, tree, pack):
-    tree({"shouting/__init__.py": pack + "\nfrom pathlib import Path\nKNOWLEDGE = (Path(__file__).parent / 'no.toml',)\n"})
+    tree(
+        {
+            "shouting/__init__.py": pack
+            + "\nfrom pathlib import Path\nKNOWLEDGE = (Path(__file__).parent / 'no.toml',)\n"
+        }
+    )
     done = racelint("check", "--pack", "shouting", "shouting")
     assert done.returncode == 2
     assert "no.toml" in done.stderr
