@@ -16,12 +16,14 @@ from racelint.analysis.values import (
     Field,
     FunctionValue,
     Global,
+    Literal,
     Param,
     Partial,
     Site,
     TypeValue,
     Value,
     Values,
+    depth,
     element,
     root,
     unite,
@@ -34,7 +36,10 @@ if TYPE_CHECKING:
 
 Conditions: TypeAlias = frozenset[tuple[Predicate, bool]]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
+MOST_STORES = 24
+STORE_DEPTH = 3
 MOST_CALLS = 6  # links in a chain of calls that are told
+MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name alone
 
 
 class Place(NamedTuple):
@@ -190,8 +195,10 @@ class Body(Flow[State, Frame]):
         final = self.join_all(left)
         if final is not None:
             for path, values in final.heap.items():
-                if visible(path) and values != (path,):
+                if visible(path) and values != (path,) and _matters(path, values):
                     self.summary.stores[path] = values
+                    if len(self.summary.stores) >= MOST_STORES:
+                        break
             if self.function.name == "__init__":
                 self._find_aliases(final)
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
@@ -209,6 +216,11 @@ class Body(Flow[State, Frame]):
     def returns(self, values: Values) -> None:
         """Add what a return statement gives."""
         self.summary.returns = unite([self.summary.returns, values]) if self.summary.returns else values
+
+
+def _matters(path: Value, values: Values) -> bool:
+    """Whether a store is worth telling callers: near enough to be named by them, and of something that has parts."""
+    return depth(path) <= STORE_DEPTH and not all([isinstance(v, Literal) for v in values])
 
 
 def visible(value: Value) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import MOST_CALLS, Body, Conditions, Place, Summary, visible
+from racelint.analysis.body import MOST_CALLS, MOST_GUESSED_CALLS, Body, Conditions, Place, Summary, visible
 from racelint.analysis.conditions import holds
 from racelint.analysis.loops import iterated
 from racelint.analysis.state import Call as CallStep
@@ -107,11 +107,8 @@ class Calls(Body):
         same = self._same_object(owner, name) if isinstance(owner, Field) else None
         if same is not None:
             return same
-        if type_id is not None:
-            declared = self.symbols.field(type_id, name)
-            if declared is not None and self._on_class(declared[0], name):
-                return Field(TypeValue(declared[0]), name)
-        return field(owner, name)
+        declared = self.symbols.class_variable(type_id, name) if type_id is not None else None
+        return field(owner, name) if declared is None else Field(TypeValue(declared), name)
 
     def _same_object(self, owner: Field, name: str) -> Value | None:
         """`self.service.store` as `self.store`, where the constructor gave both the same object for good."""
@@ -130,11 +127,6 @@ class Calls(Body):
         """Whether a field is only ever assigned by the constructor."""
         declared = self.symbols.field(type_id, name)
         return declared is not None and all([v.function.endswith(".__init__") for v in declared[1].values])
-
-    def _on_class(self, type_id: str, name: str) -> bool:
-        _, record = self.symbols.types[type_id]
-        values = record.fields[name].values
-        return bool(values) and not record.decorators and all(v.function.endswith("<body>") for v in values)
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -377,7 +369,7 @@ class Calls(Body):
                     return bound[index]
                 case Captured(function=owner, name=name) if owner == self.id:
                     return state.variables.get(name, NOTHING_KNOWN)
-                case Field(base=base, name=name):
+                case Field(base=base, name=name) if type(base) is not Param or base.function != function_id:
                     path = self.place(base, name)
                     return state.heap.get(path) or ((path,) if path != value else None)
                 case _:
@@ -442,7 +434,7 @@ class Calls(Body):
     def _replay_resize(
         self, event: Resize, conditions: Conditions, substitute: Substitute, step: CallStep, state: State
     ) -> None:
-        if len(event.calls) >= MOST_CALLS:
+        if len(event.calls) >= (MOST_CALLS if event.certain and self.certain else MOST_GUESSED_CALLS):
             return
         keys = substitute.values(event.keys) if event.keys else ()
         added = tuple([v for value in event.added for v in substitute(value)])

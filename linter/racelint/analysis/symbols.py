@@ -47,8 +47,10 @@ class Symbols:
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._globals: dict[tuple[str, str], Value] = {}
         self._ancestors: dict[str, tuple[Value, ...]] = {}
+        self.stored_from_outside: set[str] = set()
         for source in sources:
             self._add(source)
+        self._class_variables: dict[tuple[str, str], str | None] = {}
         self._subtypes = self._invert_bases()
         self._methods_by_name = self._index_methods()
 
@@ -57,6 +59,7 @@ class Symbols:
         self._by_name[source.name].append(module)
         self.sources[module] = source._replace(name=module)
         source = self.sources[module]
+        self.stored_from_outside.update(store.name for store in source.module.attribute_stores)
         for qualname, function in source.module.functions.items():
             self.functions[f"{module}:{qualname}"] = (source, function)
         for qualname, record in source.module.types.items():
@@ -227,6 +230,22 @@ class Symbols:
                 if record is not None:
                     return ancestor.type, record
         return None
+
+    def class_variable(self, type_id: str, name: str) -> str | None:
+        """The type in whose body a field is set, if it is never set on an instance: all instances share it."""
+        key = (type_id, name)
+        if key not in self._class_variables:
+            self._class_variables[key] = self._class_variable(type_id, name)
+        return self._class_variables[key]
+
+    def _class_variable(self, type_id: str, name: str) -> str | None:
+        declared = self.field(type_id, name)
+        if declared is None or name in self.stored_from_outside:
+            return None  # somewhere `thing.name = ...` may set it on an instance
+        owner, record = declared
+        if not record.values or self.types[owner][1].decorators:
+            return None
+        return owner if all(v.function.endswith("<body>") for v in record.values) else None
 
     def field_records(self, type_id: str, name: str) -> Iterator[tuple[str, FieldRecord]]:
         """Every record of a field in the type's line."""

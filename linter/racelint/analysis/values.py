@@ -188,24 +188,36 @@ NONE = Literal(None, "None")
 _DERIVED = (Field, Element, Member, Copy, View)
 
 
+_STEPS = frozenset({Field, Member, Copy, View})
+_COMPOUND = frozenset({Field, Member, Copy, View, Element, Lazy, Tuple, FunctionValue, Partial})
+
+
 def depth(value: Value) -> int:
     """How deeply a value is built of others."""
+    steps = 0
+    while type(value) in _STEPS:
+        steps += 1
+        value = value.base  # type: ignore[union-attr]
+    return steps if type(value) not in _COMPOUND else steps + 1 + max([depth(part) for part in parts_of(value)], default=0)
+
+
+def parts_of(value: Value) -> Values:
+    """The values that a value is built of."""
     match value:
         case Field(base=base) | Member(base=base) | Copy(base=base) | View(base=base):
-            return 1 + depth(base)
+            return (base,)
         case Element(base=base, key=key):
-            return 1 + max(depth(base), depth(key))
+            return (base, key)
         case Lazy(bases=bases, elements=elements):
-            return 1 + max([depth(v) for v in (*bases, *elements)], default=0)
+            return (*bases, *elements)
         case Tuple(parts=parts):
-            return 1 + max([depth(v) for values in parts for v in values], default=0)
+            return tuple([v for values in parts for v in values])
         case FunctionValue(receiver=receiver) if receiver is not None:
-            return 1 + depth(receiver)
+            return (receiver,)
         case Partial(callee=callee, args=args, keywords=keywords):
-            inner = [v for values in args for v in values] + [v for _, values in keywords for v in values]
-            return 1 + max([depth(v) for v in [callee, *inner]])
+            return (callee, *[v for values in args for v in values], *[v for _, values in keywords for v in values])
         case _:
-            return 0
+            return ()
 
 
 def bounded(value: Value) -> Value:
@@ -266,25 +278,23 @@ def unite(many: Iterable[Values]) -> Values:
     return result or NOTHING_KNOWN
 
 
+_SITED = frozenset({Fresh, Result, Member, Copy})
+
+
 def mentions(value: Value, site: Site) -> bool:
     """Whether a value was made, wholly or in part, at a site."""
-    match value:
-        case Fresh(site=own) | Result(site=own):
-            return own == site
-        case Member(base=base, site=own) | Copy(base=base, site=own):
-            return own == site or mentions(base, site)
-        case Field(base=base) | View(base=base):
-            return mentions(base, site)
-        case Element(base=base, key=key):
-            return mentions(base, site) or mentions(key, site)
-        case Lazy(bases=bases, elements=elements):
-            return any([mentions(v, site) for v in (*bases, *elements)])
-        case Tuple(parts=parts):
-            return any([mentions(v, site) for values in parts for v in values])
-        case FunctionValue(receiver=receiver) if receiver is not None:
-            return mentions(receiver, site)
-        case _:
+    kind = type(value)
+    while kind in _STEPS or kind in _SITED:
+        if kind in _SITED and value.site == site:  # type: ignore[union-attr]
+            return True
+        if kind not in _STEPS:
             return False
+        value = value.base  # type: ignore[union-attr]
+        kind = type(value)
+    return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
+
+
+_FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
 
 
 class Substitute:
@@ -307,6 +317,8 @@ class Substitute:
         found = self._lookup(value)
         if found is not None:
             return found
+        if type(value) in _FIXED:
+            return (value,)
         site = self._site
         match value:
             case Field(base=base, name=name):
