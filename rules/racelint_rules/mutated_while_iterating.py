@@ -49,7 +49,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
-    Confidence is high when the container's type and every callee are known, medium when they are known by name only.
+    Confidence is high when the container's type and every callee are known, medium when they are known by name only,
+    low (hidden by default) when a dict gains a key that is an attribute of the loop's own value: tables are often keyed
+    so, and then the entry is there already.
 
     ## Known limits
 
@@ -57,12 +59,12 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     by another path (`child.parent.children`) are different paths to the analysis. Classes of libraries are known as
     far as the knowledge tables go; containers of an unknown class are not reported on.
     """
-    seen: set[tuple[object, ...]] = set()
+    places: dict[tuple[str, int], list[IterationConflict]] = {}
     for conflict in program.iteration_conflicts():
-        place = (conflict.location.path, conflict.location.line, conflict.symbol)
-        if place not in seen and _is_bug(conflict):
-            seen.add(place)
-            yield _finding(conflict)
+        if _is_bug(conflict):
+            places.setdefault((conflict.location.path, conflict.location.line), []).append(conflict)
+    for conflicts in places.values():  # one finding a line: the surest, told by the shortest way
+        yield _finding(max(conflicts, key=lambda conflict: (_confidence(conflict), -len(conflict.steps))))
 
 
 def _is_bug(conflict: IterationConflict) -> bool:
@@ -88,6 +90,13 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
             return conflict.change in ("remove", "clear") and conflict.style != "reversed"
 
 
+def _confidence(conflict: IterationConflict) -> Confidence:
+    """The weakest link: how the container and the callees were found, and whether the change is one of size."""
+    if conflict.change == "insert" and conflict.key == "part" and conflict.kind != "set":
+        return Confidence.LOW  # a table is often keyed by an attribute of its values: then the key is there already
+    return Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM
+
+
 def _finding(conflict: IterationConflict) -> Finding:
     verb = VERBS[conflict.change]
     through = "" if len(conflict.steps) == 1 else f", through {conflict.steps[-1].function}"
@@ -96,7 +105,7 @@ def _finding(conflict: IterationConflict) -> Finding:
     return Finding(
         rule="mutated-while-iterating",
         severity=Severity.ERROR,
-        confidence=Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM,
+        confidence=_confidence(conflict),
         location=conflict.location,
         message=f"{conflict.text} {verb} while the loop at line {conflict.loop.line} iterates over it{through}",
         symbol=conflict.symbol,

@@ -37,16 +37,19 @@ if TYPE_CHECKING:
 Conditions: TypeAlias = frozenset[tuple[Predicate, bool]]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_STORES = 24
+MOST_INVOKES = 12
+MOST_CALLBACKS = 2  # callbacks run inside callbacks: a function can be handed to itself
 STORE_DEPTH = 3
 MOST_CALLS = 6  # links in a chain of calls that are told
 MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name alone
 
 
 class Place(NamedTuple):
-    """A span in a function, by id."""
+    """A span in a function, by id; of a loop also what it iterates."""
 
     function: str
     span: Span
+    iterable: Expr | None = None
 
 
 class Conflict(NamedTuple):
@@ -120,7 +123,7 @@ class Body(Flow[State, Frame]):
         self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays
         self.once = False  # the generator expression evaluated next is asked for one element only
         self._made: set[Site] = set()
-        self._callbacks = 0  # callbacks being run inside callbacks: a function can be handed to itself
+        self._callbacks = 0
 
     # --- shared by the parts ------------------------------------------------------------------------------------------
 

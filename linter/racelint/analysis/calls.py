@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import MOST_CALLS, MOST_GUESSED_CALLS, Body, Conditions, Place, Summary, visible
+from racelint.analysis.body import (
+    MOST_CALLBACKS,
+    MOST_CALLS,
+    MOST_GUESSED_CALLS,
+    MOST_INVOKES,
+    Body,
+    Conditions,
+    Place,
+    Summary,
+    visible,
+)
 from racelint.analysis.conditions import holds
 from racelint.analysis.loops import iterated
 from racelint.analysis.state import Call as CallStep
@@ -271,10 +281,8 @@ class Calls(Body):
         self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> None:
         event = Invoke(callee, args, keywords, self.id, call)
-        if visible(callee) or isinstance(callee, Member | Element):
-            self.summary.invokes.setdefault(event, ())
-            if self.frames:
-                state.record(event)
+        if visible(callee):
+            self.record_invoke(event, [], state)
 
     # --- functions of the project -------------------------------------------------------------------------------------
 
@@ -449,25 +457,39 @@ class Calls(Body):
         """A callee calls something that we know here: what that does happens here, in the callee's loops too."""
         if len(invoke.calls) >= MOST_CALLS:
             return
+        callees = [v for v in substitute(invoke.callee) if isinstance(v, FunctionValue | Partial) or visible(v)]
+        if not callees:
+            return
         live = [(v, loop) for value, loop in during for v in substitute(value) if v != UNKNOWN]
         args = tuple([substitute.values(values) for values in invoke.args])
         keywords = tuple([(name, substitute.values(values)) for name, values in invoke.keywords])
-        for callee in substitute(invoke.callee):
+        for callee in callees:
             if isinstance(callee, FunctionValue | Partial):
-                if self._callbacks < MOST_CALLS:
-                    self._callbacks += 1
-                    with self.collecting() as events:
-                        self.apply(callee, args, keywords, step.span, state)
-                    self._callbacks -= 1
-                    self._conflicts_during(live, Place(invoke.function, invoke.span), events)
-            elif visible(callee) and not isinstance(callee, Literal):
+                self._call_back(callee, args, keywords, live, Place(invoke.function, invoke.span), step.span, state)
+            else:
                 moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls))
-                if len(self.summary.invokes) < 2 * MOST_CALLS:
-                    known = self.summary.invokes.get(moved, ())
-                    kept = [pair for pair in live if visible(pair[0])]
-                    self.summary.invokes[moved] = tuple(dict.fromkeys((*known, *kept)))
-                if self.frames:
-                    state.record(moved)
+                self.record_invoke(moved, [pair for pair in live if visible(pair[0])], state)
+
+    def _call_back(
+        self, callee: Value, args: tuple[Values, ...], keywords: Keywords, live: list[tuple[Value, Place]],
+        stands: Place, call: Span, state: State,
+    ) -> None:  # fmt: skip
+        """A function that we know is called from inside a callee, while that iterates `live`."""
+        if self._callbacks >= MOST_CALLBACKS:
+            return
+        self._callbacks += 1
+        with self.collecting() as events:
+            self.apply(callee, args, keywords, call, state)
+        self._callbacks -= 1
+        self._conflicts_during(live, stands, events)
+
+    def record_invoke(self, event: Invoke, live: list[tuple[Value, Place]], state: State) -> None:
+        """Record the call of a value that only a caller can name."""
+        known = self.summary.invokes.get(event, ())
+        if event in self.summary.invokes or len(self.summary.invokes) < MOST_INVOKES:
+            self.summary.invokes[event] = tuple(dict.fromkeys((*known, *live)))[:MOST_INVOKES]
+            if self.frames:
+                state.record(event)
 
     def collecting(self) -> Collecting:
         """Gather the resizes that happen inside a `with`."""

@@ -19,8 +19,10 @@ from racelint.analysis.values import (
     TypeValue,
     Value,
     View,
+    root,
 )
 from racelint.finding import Step
+from racelint.model import Attr, Await, Call, Const, Expr, Item, Name
 from racelint.span import Location
 
 
@@ -69,6 +71,29 @@ class Describe:
                 return f"a copy of {self.text(base)}"
             case Fresh(type=kind):
                 return f"the {_qualname(kind).rpartition('.')[2]} made here"
+            case _:
+                return "..."
+
+    def is_named(self, value: Value) -> bool:
+        """Whether `text` names a value as the program does, not by what it is."""
+        return isinstance(root(value), Param | Captured | Global | Builtin | TypeValue)
+
+    def source(self, expr: Expr) -> str:
+        """An expression, as near to its source as the model has it."""
+        match expr:
+            case Name(name=name):
+                return name.partition("@")[0]
+            case Attr(base=base, name=name):
+                return f"{self.source(base)}.{name}"
+            case Item(base=base, key=key):
+                return f"{self.source(base)}[{self.source(key)}]"
+            case Call(func=func, args=args):
+                inner = ", ".join(self.source(arg) for arg in args)
+                return f"{self.source(func)}({inner})"
+            case Const(value=scalar):
+                return repr(scalar)
+            case Await(value=inner):
+                return f"await {self.source(inner)}"
             case _:
                 return "..."
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
+from racelint.analysis.state import Resize
+from racelint.analysis.values import Element, Field, Fresh, Literal, Member, Result, Tuple, Value, underlying
 from racelint.finding import Step
 from racelint.span import Location
 
@@ -19,7 +21,8 @@ class IterationConflict:
     type, "other" for a known one that is no container), `live` what a resize does to an iteration ("raises", "skips",
     "snapshot"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated: "direct",
     "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove", "clear" or
-    "reorder", `operation` what the source says. `location` is where the finding stands: the change in the loop's own
+    "reorder", `operation` what the source says; for an insertion `key` is "constant", "computed", "part" (an attribute
+    or item of the loop's own element), "other" or "unknown". `location` is where the finding stands: the change in the loop's own
     function, else the call that leads to it; `steps` lead from there to the change. `certain` says that the callee and
     the container were found by their types, not by their names.
     """
@@ -33,6 +36,7 @@ class IterationConflict:
     style: str
     change: str
     operation: str
+    key: str
     loop: Location
     location: Location
     steps: tuple[Step, ...]
@@ -44,18 +48,45 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
     event, stands = conflict.resize, conflict.stands
     source, function = describe.symbols.functions[stands.function]
     loop_source, _ = describe.symbols.functions[conflict.loop.function]
+    container, iterable = conflict.container, conflict.loop.iterable
+    unnamed = describe.source(iterable) if iterable is not None and not describe.is_named(container) else ""
     return IterationConflict(
         function=function.qualname,
-        symbol=describe.symbol(conflict.container),
-        text=describe.text(conflict.container),
+        symbol=unnamed or describe.symbol(container),
+        text=unnamed or describe.text(container),
         kind=conflict.kind,
         live=live,
         growth=growth,
         style=conflict.style,
         change=event.change,
         operation=event.operation,
+        key=_key(event, container),
         loop=Location(loop_source.path, conflict.loop.span),
         location=Location(source.path, stands.span),
         steps=describe.steps(event),
         certain=event.certain,
     )
+
+
+def _key(event: Resize, container: Value) -> str:
+    """What is known of the key that an insertion is about."""
+    if event.change != "insert" or len(event.keys) != 1:
+        return "unknown"
+    match event.keys[0]:
+        case Literal():
+            return "constant"
+        case Result() | Fresh() | Tuple():
+            return "computed"
+        case Field() | Element() as path if _is_part(path, underlying(container)):
+            return "part"
+        case _:
+            return "other"
+
+
+def _is_part(path: Value, container: Value) -> bool:
+    """Whether a path starts from an element of the container."""
+    while isinstance(path, Field | Element):
+        if isinstance(path, Element) and underlying(path.base) == container:
+            return True
+        path = path.base
+    return isinstance(path, Member) and underlying(path.base) == container

@@ -25,6 +25,8 @@ from racelint.analysis.values import (
     lazy,
     member,
     uncopied,
+    underlying,
+    union,
     unite,
 )
 from racelint.model import Build, Collect, Comp, Expr, Loop, Name, Stmt
@@ -69,13 +71,15 @@ class Loops(Body):
         if loop.target is None:
             return
         site = frame.site
-        elements = unite([self.element_of(value, site) for value in frame.values])
-        self.assign(loop.target, elements, state)
-        keys = [key for value in elements for key in _keys_in(value)]
-        state.present |= {(key.base, key) for key in keys}
-        if len(frame.iterated) == 1:  # a copy has keys of its own, equal to those of what it copies
-            container, style = frame.iterated[0]
-            state.present |= {(container, key) for key in keys if style != "values"}
+        elements: Values = ()
+        for value in frame.values:
+            found = self.element_of(value, site)
+            elements = union(elements, found)
+            keys = [key for element in found for key in _keys_in(element)]
+            state.present |= {(key.base, key) for key in keys}
+            # A copy has keys of its own, equal to those of what it copies.
+            state.present |= {(c, k) for c, _ in iterated(value) for k in keys if underlying(c) == underlying(k.base)}
+        self.assign(loop.target, elements or NOTHING_KNOWN, state)
 
     def assign(self, target: Expr, values: Values, state: State) -> None:
         """Assign values to a target."""
@@ -83,16 +87,17 @@ class Loops(Body):
 
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
+        here = Place(self.id, loop.span, loop.iterable)
         for event in () if frame.once else state.pending:
             match event:
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container:
-                            self.conflict(container, style, Place(self.id, loop.span), None, event)
+                            self.conflict(container, style, here, None, event)
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
-                        more = [(c, Place(self.id, loop.span)) for c, _ in frame.iterated]
+                        more = [(c, here) for c, _ in frame.iterated]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
 

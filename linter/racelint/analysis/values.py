@@ -225,24 +225,29 @@ def bounded(value: Value) -> Value:
     return UNKNOWN if depth(value) > DEPTH else value
 
 
+def _is_opaque(base: Value) -> bool:
+    """Whether a value has no parts that could be told apart."""
+    return type(base) is Unknown or type(base) is Literal
+
+
 def field(base: Value, name: str) -> Value:
     """The path one field further; unknown if the base is, or if the path grows too long."""
-    return UNKNOWN if base == UNKNOWN else bounded(Field(base, name))
+    return UNKNOWN if _is_opaque(base) else bounded(Field(base, name))
 
 
 def element(base: Value, key: Value) -> Value:
     """The path one element further."""
-    return UNKNOWN if base == UNKNOWN or key == UNKNOWN else bounded(Element(base, key))
+    return UNKNOWN if _is_opaque(base) or key == UNKNOWN else bounded(Element(base, key))
 
 
 def member(base: Value, site: Site) -> Value:
     """The key at which an iteration stands."""
-    return UNKNOWN if base == UNKNOWN else bounded(Member(base, site))
+    return UNKNOWN if _is_opaque(base) else bounded(Member(base, site))
 
 
 def view(base: Value, kind: str) -> Value:
     """A live view."""
-    return UNKNOWN if base == UNKNOWN else bounded(View(base, kind))
+    return UNKNOWN if _is_opaque(base) else bounded(View(base, kind))
 
 
 def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
@@ -251,8 +256,12 @@ def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
 
 
 def copy_of(base: Value, type_name: str, site: Site) -> Value:
-    """A fresh container of a type with the elements of another; merely fresh if too little is known."""
-    return Fresh(type_name, site) if base == UNKNOWN or depth(base) >= DEPTH else Copy(base, type_name, site)
+    """A fresh container of a type with the elements of another; merely fresh if too little is known.
+
+    A copy of what an earlier turn made at the same site is no longer about that earlier object.
+    """
+    untold = _is_opaque(base) or depth(base) >= DEPTH or mentions(base, site)
+    return Fresh(type_name, site) if untold else Copy(base, type_name, site)
 
 
 def root(value: Value) -> Value:
@@ -377,6 +386,13 @@ def at(value: Value, site: Site) -> Value:
 def uncopied(value: Value) -> Value:
     """The container whose elements a shallow copy shares."""
     while isinstance(value, Copy):
+        value = value.base
+    return value
+
+
+def underlying(value: Value) -> Value:
+    """The container behind copies and views."""
+    while isinstance(value, Copy | View):
         value = value.base
     return value
 
