@@ -14,6 +14,7 @@ from racelint.analysis.values import (
     Captured,
     Element,
     Field,
+    Fresh,
     FunctionValue,
     Global,
     Literal,
@@ -57,7 +58,7 @@ class Conflict(NamedTuple):
 
     `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
-    "unknown". It stands at the change if the loop's function makes it, else at the call in the loop that leads to it.
+    "unknown". `registered` is where a callback that makes the change was put into the container. It stands at the change if the loop's function makes it, else at the call in the loop that leads to it.
     """
 
     loop: Place
@@ -66,6 +67,7 @@ class Conflict(NamedTuple):
     kind: str
     style: str
     resize: Resize
+    registered: Place | None = None
 
 
 @dataclass
@@ -170,6 +172,9 @@ class Body(Flow[State, Frame]):
             state.record(event)
         if self.emitted is not None:
             self.emitted.append(event)
+        if event.added and event.change in ("insert", "append"):
+            span = event.calls[0].span if event.calls else event.span
+            self.summaries.callbacks.register(event, self.id, span)
         if event.change == "insert":
             if len(event.keys) == 1 and event.keys[0] != UNKNOWN:
                 state.present |= {(event.container, event.keys[0])}
@@ -181,7 +186,7 @@ class Body(Flow[State, Frame]):
         added: Values = (), certain: bool = True,
     ) -> None:  # fmt: skip
         """A container gains, loses or reorders entries."""
-        kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial)])
+        kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         self.emit(Resize(container, change, operation, keys, self.id, span, (), certain, kept), state)
         if change in ("remove", "clear"):
             for path in [p for p in state.heap if isinstance(p, Element) and p.base == container]:

@@ -168,6 +168,8 @@ class Calls(Body):
 
     def _method(self, base: Value, name: str, span: Span, state: State) -> Values:
         """What a method call calls; for an object of unknown type the one project method that it can be, if any."""
+        if self.frames and isinstance(base, Member | Element):  # a listener may be an object
+            self._unknown_callable(Field(base, name), (), (), span, state)
         found = self.attribute(base, name, span, state)
         if found == (Field(base, name),):  # nothing is known of it but its path
             callable_field = self._stored_callable(base, name)
@@ -458,7 +460,7 @@ class Calls(Body):
         if len(invoke.calls) >= MOST_CALLS:
             return
         callees = [v for v in substitute(invoke.callee) if isinstance(v, FunctionValue | Partial) or visible(v)]
-        if not callees:
+        if not callees or isinstance(invoke.callee, Field):
             return
         live = [(v, loop) for value, loop in during for v in substitute(value) if v != UNKNOWN]
         args = tuple([substitute.values(values) for values in invoke.args])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racelint.analysis.body import Conflict
 from racelint.analysis.state import Resize
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -101,6 +102,13 @@ class Describe:
         """The calls that lead to a change, and the change itself."""
         steps = [self._step(call.function, call.span, f"calls {_qualname(call.callee)}") for call in event.calls]
         return (*steps, self._step(event.function, event.span, event.operation))
+
+    def registration(self, conflict: Conflict) -> tuple[Step, ...]:
+        """Where the callback that makes the change was put into the container."""
+        if conflict.registered is None:
+            return ()
+        callee = _qualname(conflict.resize.calls[0].callee)
+        return (self._step(conflict.registered.function, conflict.registered.span, f"registers {callee}"),)
 
     def _step(self, function_id: str, span: object, note: str) -> Step:
         source, function = self.symbols.functions[function_id]

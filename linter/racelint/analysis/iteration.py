@@ -63,7 +63,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         key=_key(event, container),
         loop=Location(loop_source.path, conflict.loop.span),
         location=Location(source.path, stands.span),
-        steps=describe.steps(event),
+        steps=(*describe.registration(conflict), *describe.steps(event)),
         certain=event.certain,
     )
 

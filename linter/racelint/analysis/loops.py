@@ -97,7 +97,8 @@ class Loops(Body):
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
-                        more = [(c, here) for c, _ in frame.iterated]
+                        # Once the path holds another container, what the callback does to it does no harm here.
+                        more = [(c, here) for c, _ in frame.iterated if c in self.read(c, state)]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
 from racelint.analysis.iteration import IterationConflict, told
 from racelint.analysis.summaries import Summaries
@@ -38,14 +39,18 @@ class Program:
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, FRAMES))
         try:
-            for function_id, source, _ in self.functions():
-                if source.reported:
-                    for conflict in self._summaries.of(function_id).conflicts:
-                        row = self._knowledge.kinds.get(conflict.kind)
-                        live, growth = (row.live, row.growth) if row else ("", "")
-                        yield told(conflict, describe, live, growth)
+            for conflict in self._conflicts():
+                row = self._knowledge.kinds.get(conflict.kind)
+                yield told(conflict, describe, row.live if row else "", row.growth if row else "")
         finally:
             sys.setrecursionlimit(limit)
+
+    def _conflicts(self) -> Iterator[Conflict]:
+        reported = [function_id for function_id, source, _ in self.functions() if source.reported]
+        for function_id in reported:
+            yield from self._summaries.of(function_id).conflicts
+        for function_id in reported:  # by now every registration is known
+            yield from self._summaries.callbacks.conflicts(function_id, self._summaries.of(function_id), self._summaries)
 
 
 def link(sources: Iterable[Source], knowledge: Iterable[Path] = ()) -> Program:

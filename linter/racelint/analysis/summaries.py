@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Summary
+from racelint.analysis.callbacks import Callbacks
 from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -23,6 +24,7 @@ class Summaries:
         self.symbols = symbols
         self.types = types
         self.knowledge = knowledge
+        self.callbacks = Callbacks(symbols, types)
         self.unknown: dict[str, int] = {}
         self._done: dict[str, Summary] = {}
         self._tentative: dict[str, tuple[Summary, int]] = {}

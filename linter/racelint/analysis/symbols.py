@@ -53,6 +53,10 @@ class Symbols:
         self._class_variables: dict[tuple[str, str], str | None] = {}
         self._subtypes = self._invert_bases()
         self._methods_by_name = self._index_methods()
+        self._owners_of_fields: dict[str, list[str]] = defaultdict(list)
+        for type_id, (_, record) in self.types.items():
+            for name in record.fields:
+                self._owners_of_fields[name].append(type_id)
 
     def _add(self, source: Source) -> None:
         module = source.name if source.name not in self.sources else f"{source.name}@{source.path}"
@@ -258,6 +262,11 @@ class Symbols:
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""
         return self._methods_by_name.get(name, [])
+
+    def only_owner(self, field: str) -> str | None:
+        """The one type that has a field of this name."""
+        owners = self._owners_of_fields.get(field, ())
+        return owners[0] if len(owners) == 1 else None
 
     def _invert_bases(self) -> dict[str, list[str]]:
         below: dict[str, list[str]] = defaultdict(list)

@@ -1,0 +1,158 @@
+"""Callbacks kept in containers: which of them change the container that a loop takes them from.
+
+A registration is a function, or an object, that is put into a field's container, in the terms of the function that does
+it: `self.source.listeners.append(self.on_event)`. If the registered function takes itself out of the same container on
+the same path, every loop that calls the container's elements, live, is changed while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from racelint.analysis.body import Conflict, Place, Summary
+from racelint.analysis.state import Call, Invoke, Resize
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import (
+    Captured,
+    Element,
+    Field,
+    FunctionValue,
+    Global,
+    Member,
+    Param,
+    Partial,
+    Site,
+    Substitute,
+    TypeValue,
+    Value,
+    Values,
+    underlying,
+)
+from racelint.span import Span
+
+if TYPE_CHECKING:
+    from racelint.analysis.summaries import Summaries
+
+Lookup: TypeAlias = Callable[[Value], Values | None]
+MOST = 24  # registrations remembered for a container
+NOWHERE = Span(0, 0, 0, 0)
+
+
+class Registration(NamedTuple):
+    """A value put into a container, in the terms of the function that does it."""
+
+    added: Value
+    container: Value
+    place: Place
+
+
+class Key(NamedTuple):
+    """What containers have in common that may be the same object: the type and field (or module and global), the depth."""
+
+    owner: str
+    name: str
+    depth: int
+
+
+class Callbacks:
+    """Remembers registrations while functions are evaluated; answers when all are done."""
+
+    def __init__(self, symbols: Symbols, types: Types) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._registered: dict[Key, dict[Registration, None]] = {}
+
+    def register(self, event: Resize, function: str, span: Span) -> None:
+        """Remember what an insertion puts into a container that outlives the function."""
+        key = self._key(event.container)
+        if key is None:
+            return
+        known = self._registered.setdefault(key, {})
+        for added in event.added:
+            if len(known) < MOST and (isinstance(added, FunctionValue | Partial) or self._types.class_of(added)):
+                known[Registration(added, event.container, Place(function, span))] = None
+
+    def _key(self, container: Value) -> Key | None:
+        steps = 0
+        while isinstance(container, Element):
+            container, steps = container.base, steps + 1
+        match container:
+            case Global(module=module, name=name):
+                return Key(module, name, steps)
+            case Field(base=TypeValue(type=owner), name=name):
+                return Key(owner, name, steps)
+            case Field(base=base, name=name):
+                owner_type = self._types.class_of(base) or self._symbols.only_owner(name)
+                declared = self._symbols.field(owner_type, name) if owner_type else None
+                return Key(declared[0], name, steps) if declared else None
+            case _:
+                return None
+
+    def conflicts(self, function_id: str, summary: Summary, summaries: Summaries) -> Iterator[Conflict]:
+        """The loops of a function that call registered functions which change what the loop iterates."""
+        for invoke, during in summary.invokes.items():
+            for container, loop in during:
+                key = self._key(container) if not invoke.calls else None
+                if key is None:
+                    continue
+                for registration in self._registered.get(key, ()):
+                    for callee, receiver in self._called(invoke, container, registration):
+                        yield from self._removals(function_id, invoke, container, loop, registration, callee, receiver, summaries)
+
+    def _called(self, invoke: Invoke, container: Value, registration: Registration) -> Iterator[tuple[str, Value | None]]:
+        """The function that runs when the loop calls what was registered, or a method of it."""
+        callee, added = invoke.callee, registration.added
+        if isinstance(added, Partial):
+            added = added.callee
+        if isinstance(added, FunctionValue):
+            if _taken_from(callee, container):
+                yield added.function, added.receiver
+        elif isinstance(callee, Field) and _taken_from(callee.base, container):
+            owner = self._types.class_of(added)
+            method = self._symbols.method(owner, callee.name) if owner else None
+            if method is not None:
+                yield method, added
+
+    def _removals(
+        self, function_id: str, invoke: Invoke, container: Value, loop: Place, registration: Registration,
+        callee: str, receiver: Value | None, summaries: Summaries,
+    ) -> Iterator[Conflict]:  # fmt: skip
+        registering = registration.place.function
+        stores = summaries.of(registering).stores
+        substitute = Substitute(self._terms(registering, stores, callee, receiver), Site(callee, NOWHERE))
+        for event in summaries.of(callee).resizes:
+            if registration.container in substitute(event.container):
+                moved = event._replace(
+                    container=container, calls=(Call(function_id, invoke.span, callee), *event.calls), certain=False
+                )
+                found = self._types.container(container)
+                kind = found.kind if found is not None else "unknown"
+                stands = Place(function_id, invoke.span)
+                yield Conflict(loop, stands, container, kind, "direct", moved, registration.place)
+
+    def _terms(self, registering: str, stores: dict[Value, Values], callee: str, receiver: Value | None) -> Lookup:
+        """The callback's own object, and what it captures, in the terms of the function that registers it."""
+        _, function = self._symbols.functions[registering]
+
+        def lookup(value: Value) -> Values | None:
+            match value:
+                case Param(function=owner, index=0) if owner == callee and receiver is not None:
+                    return (receiver,)
+                case Captured(function=owner, name=name) if owner == registering:
+                    indexes = [i for i, p in enumerate(function.parameters) if p.name == name]
+                    return (Param(registering, indexes[0]),) if indexes else None
+                case _:
+                    return stores.get(value)  # `self.source = source`: what the registering function leaves there
+
+        return lookup
+
+
+def _taken_from(value: Value, container: Value) -> bool:
+    """Whether a value is an element of a container, or a part of one."""
+    while isinstance(value, Element | Member | Field):
+        if not isinstance(value, Field) and underlying(value.base) == container:
+            return True
+        value = value.base
+    return False
