@@ -46,11 +46,12 @@ MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name al
 
 
 class Place(NamedTuple):
-    """A span in a function, by id; of a loop also what it iterates."""
+    """A span in a function, by id; of a loop also what it iterates, and how."""
 
     function: str
     span: Span
     iterable: Expr | None = None
+    style: str = "direct"
 
 
 class Conflict(NamedTuple):

@@ -107,12 +107,13 @@ class Callbacks:
         if isinstance(added, Partial):
             added = added.callee
         if isinstance(added, FunctionValue):
-            if _taken_from(callee, container):
+            _, function = self._symbols.functions[added.function]
+            if _taken_from(callee, container) and not function.is_async:  # a coroutine runs after the loop
                 yield added.function, added.receiver
         elif isinstance(callee, Field) and _taken_from(callee.base, container):
             owner = self._types.class_of(added)
             method = self._symbols.method(owner, callee.name) if owner else None
-            if method is not None:
+            if method is not None and not self._symbols.functions[method][1].is_async:
                 yield method, added
 
     def _removals(
@@ -123,14 +124,15 @@ class Callbacks:
         stores = summaries.of(registering).stores
         substitute = Substitute(self._terms(registering, stores, callee, receiver), Site(callee, NOWHERE))
         for event in summaries.of(callee).resizes:
-            if registration.container in substitute(event.container):
+            removes = event.change in ("remove", "clear")  # what it adds is mostly itself, once more
+            if removes and registration.container in substitute(event.container):
                 moved = event._replace(
                     container=container, calls=(Call(function_id, invoke.span, callee), *event.calls), certain=False
                 )
                 found = self._types.container(container)
                 kind = found.kind if found is not None else "unknown"
                 stands = Place(function_id, invoke.span)
-                yield Conflict(loop, stands, container, kind, "direct", moved, registration.place)
+                yield Conflict(loop, stands, container, kind, loop.style, moved, registration.place)
 
     def _terms(self, registering: str, stores: dict[Value, Values], callee: str, receiver: Value | None) -> Lookup:
         """The callback's own object, and what it captures, in the terms of the function that registers it."""

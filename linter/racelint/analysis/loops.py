@@ -98,7 +98,7 @@ class Loops(Body):
                     known = self.summary.invokes.get(event)
                     if known is not None:
                         # Once the path holds another container, what the callback does to it does no harm here.
-                        more = [(c, here) for c, _ in frame.iterated if c in self.read(c, state)]
+                        more = [(c, here._replace(style=s)) for c, s in frame.iterated if c in self.read(c, state)]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
 
