@@ -115,5 +115,15 @@ class SourceError:
 
 
 __all__ = [
-    "Access", "Confidence", "Context", "Edit", "Finding", "Fix", "Location", "Severity", "SourceError", "Span", "Step",
+    "Access",
+    "Confidence",
+    "Context",
+    "Edit",
+    "Finding",
+    "Fix",
+    "Location",
+    "Severity",
+    "SourceError",
+    "Span",
+    "Step",
 ]

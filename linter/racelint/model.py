@@ -280,9 +280,7 @@ class Spawn(NamedTuple):
     span: Span
 
 
-Stmt: TypeAlias = (
-    Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Defer | Spawn
-)
+Stmt: TypeAlias = Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Defer | Spawn
 Block: TypeAlias = tuple[Stmt, ...]
 
 

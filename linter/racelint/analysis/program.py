@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
@@ -13,7 +14,10 @@ from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge, load
-from racelint.model import Function, Source
+from racelint.model import Attr, Call, Expr, Function, Item, Name, Source
+from racelint.span import Span
+
+Infer: TypeAlias = Callable[[str, str, Span], str | None]
 
 FRAMES = 60_000  # Python frames the interpreter may nest: chains of calls times the depth of their statements
 
@@ -21,7 +25,9 @@ FRAMES = 60_000  # Python frames the interpreter may nest: chains of calls times
 class Program:
     """All analysed sources, linked. `sources` is sorted by path; answers come in the order of the sources."""
 
-    def __init__(self, sources: Iterable[Source], knowledge: Knowledge) -> None:
+    def __init__(self, sources: Iterable[Source], knowledge: Knowledge, infer: Infer | None = None) -> None:
+        """`infer` is asked for the type of an expression (language, path, span) where a verdict hangs on it."""
+        self._infer = infer
         self.sources = tuple(sorted(sources, key=lambda source: source.path))
         self._symbols = Symbols(self.sources, knowledge.speaks_of)
         self._types = Types(self._symbols, knowledge)
@@ -39,11 +45,24 @@ class Program:
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, FRAMES))
         try:
-            for conflict in self._conflicts():
+            for found in self._conflicts():
+                conflict = self._typed(found)
                 row = self._knowledge.kinds.get(conflict.kind)
                 yield told(conflict, describe, row.live if row else "", row.growth if row else "")
         finally:
             sys.setrecursionlimit(limit)
+
+    def _typed(self, conflict: Conflict) -> Conflict:
+        """The conflict with the kind of its container, if that is unknown and can be inferred."""
+        span = _container_span(conflict.loop.iterable) if conflict.kind == "unknown" else None
+        if span is None or self._infer is None:
+            return conflict
+        source, _ = self._symbols.functions[conflict.loop.function]
+        name = self._infer(source.module.language, source.path, span)
+        if name is None:
+            return conflict
+        container = self._knowledge.container(name.removeprefix("builtins."))
+        return conflict._replace(kind=container.kind if container is not None else "other")
 
     def _conflicts(self) -> Iterator[Conflict]:
         reported = [function_id for function_id, source, _ in self.functions() if source.reported]
@@ -53,6 +72,19 @@ class Program:
             yield from self._summaries.callbacks.conflicts(function_id, self._summaries.of(function_id), self._summaries)
 
 
-def link(sources: Iterable[Source], knowledge: Iterable[Path] = ()) -> Program:
+def _container_span(iterable: Expr | None) -> Span | None:
+    """Where the container itself stands in what a loop iterates: in `enumerate(self.d.items())` it is `self.d`."""
+    match iterable:
+        case Name(span=span) | Attr(span=span) | Item(span=span):
+            return span
+        case Call(func=Attr(base=base), args=()):
+            return _container_span(base)
+        case Call(args=(first, *_)):
+            return _container_span(first)
+        case _:
+            return None
+
+
+def link(sources: Iterable[Source], knowledge: Iterable[Path] = (), infer: Infer | None = None) -> Program:
     """Link sources into one program; the order in which they come does not matter."""
-    return Program(sources, load(knowledge))
+    return Program(sources, load(knowledge), infer)

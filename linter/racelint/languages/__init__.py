@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from racelint.model import Comment, Module
+from racelint.span import Span
 
 
 class SourceProblem(Exception):  # noqa: N818  (it is a fact about the input, told in errors[], not a failure of ours)
@@ -37,6 +39,12 @@ class FrontEnd(Protocol):
 
     def module_name(self, path: str) -> str:
         """The dotted name by which other files import the one at `path` (absolute, forward slashes)."""
+
+    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
+        """A costly type inference over the files at `paths`, asked for the type of the expression at a path and span.
+
+        Answers with a dotted name, "builtins.dict", or None. Nothing is done before the first question.
+        """
 
 
 def front_ends() -> dict[str, FrontEnd]:

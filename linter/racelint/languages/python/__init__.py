@@ -8,11 +8,13 @@ import re
 import sys
 import tokenize
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 from racelint.languages import SourceProblem
 from racelint.languages.python.declarations import Lowering
 from racelint.model import Comment, Module
+from racelint.span import Span
 
 # Deep enough for any program written by people; pure Python frames cost no C stack, so this cannot overflow it.
 DEPTH = 4_000
@@ -63,15 +65,26 @@ class Python:
             return True
         return any(part in ("tests", "test", "testing") for part in parts[:-1])
 
+    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
+        """Types of single expressions, for the few that decide a verdict."""
+        from racelint.languages.python.inference import Inference
+
+        roots = {import_root(PurePath(path).parent) for path in paths}
+        return Inference(sorted(str(root) for root in roots))
+
     def module_name(self, path: str) -> str:
         """The dotted name under which a file is imported: its path below the folder that holds its top package."""
         file = PurePath(path)
         parts = [] if file.stem == "__init__" else [file.stem]
-        folder = file.parent
-        while is_package(folder):
-            parts.insert(0, folder.name)
-            folder = folder.parent
-        return ".".join(parts) or file.parent.name
+        root = import_root(file.parent)
+        return ".".join([*file.parent.relative_to(root).parts, *parts]) or file.parent.name
+
+
+def import_root(folder: PurePath) -> PurePath:
+    """The folder from which what lies in `folder` is imported: the first one upwards that is no package itself."""
+    while is_package(folder):
+        folder = folder.parent
+    return folder
 
 
 def is_package(folder: PurePath) -> bool:
