@@ -7,8 +7,9 @@ Names inside a module (`qualname`) are relative to it: "Type.method", "function.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from racelint.record import Record
 from racelint.span import Span
 
 Scope: TypeAlias = Literal["local", "captured", "global"]
@@ -18,13 +19,13 @@ Scalar: TypeAlias = str | int | float | bool | bytes | complex | None
 # --- expressions: reduced to what matters -----------------------------------------------------------------------------
 
 
-class Const(NamedTuple):
+class Const(Record):
     """A literal scalar."""
 
     value: Scalar
 
 
-class Name(NamedTuple):
+class Name(Record):
     """A variable; `global` also covers builtins, the linker tells them apart."""
 
     name: str
@@ -32,7 +33,7 @@ class Name(NamedTuple):
     span: Span
 
 
-class Attr(NamedTuple):
+class Attr(Record):
     """`base.name`: one step of an access path."""
 
     base: Expr
@@ -40,7 +41,7 @@ class Attr(NamedTuple):
     span: Span
 
 
-class Item(NamedTuple):
+class Item(Record):
     """`base[key]`: one step of an access path."""
 
     base: Expr
@@ -48,7 +49,7 @@ class Item(NamedTuple):
     span: Span
 
 
-class Call(NamedTuple):
+class Call(Record):
     """A call; a keyword named "" spreads a mapping, a `Star` among the arguments spreads a sequence."""
 
     func: Expr
@@ -57,7 +58,7 @@ class Call(NamedTuple):
     span: Span
 
 
-class Build(NamedTuple):
+class Build(Record):
     """A fresh container display; for "dict" `keys` runs beside `parts`, a None key spreads that part."""
 
     kind: Literal["dict", "list", "set", "tuple"]
@@ -66,7 +67,7 @@ class Build(NamedTuple):
     span: Span
 
 
-class Comp(NamedTuple):
+class Comp(Record):
     """A comprehension: `body` is a loop that ends in `Collect`; a "generator" runs lazily in its consumer."""
 
     kind: Literal["dict", "list", "set", "generator"]
@@ -74,21 +75,21 @@ class Comp(NamedTuple):
     span: Span
 
 
-class Closure(NamedTuple):
+class Closure(Record):
     """A function or lambda used as a value; `function` is its qualname in this module."""
 
     function: str
     span: Span
 
 
-class TypeValue(NamedTuple):
+class TypeValue(Record):
     """A class used as a value; `type` is its qualname in this module."""
 
     type: str
     span: Span
 
 
-class Imported(NamedTuple):
+class Imported(Record):
     """What a local import statement binds: a module, or `name` out of a module; `level` counts leading dots."""
 
     module: str
@@ -96,14 +97,14 @@ class Imported(NamedTuple):
     level: int
 
 
-class Logic(NamedTuple):
+class Logic(Record):
     """Short-circuit `and` / `or`: the value is one of the operands."""
 
     operator: Literal["and", "or"]
     operands: tuple[Expr, ...]
 
 
-class Choice(NamedTuple):
+class Choice(Record):
     """A conditional expression."""
 
     test: Expr
@@ -111,7 +112,7 @@ class Choice(NamedTuple):
     orelse: Expr
 
 
-class Op(NamedTuple):
+class Op(Record):
     """Something else made of these parts: arithmetic, comparison, "not", "in", "is", slices, format strings."""
 
     operator: str
@@ -119,21 +120,21 @@ class Op(NamedTuple):
     span: Span
 
 
-class Bind(NamedTuple):
+class Bind(Record):
     """An assignment inside an expression (`:=`)."""
 
     target: Expr
     value: Expr
 
 
-class Await(NamedTuple):
+class Await(Record):
     """A suspension point that waits for `value`."""
 
     value: Expr
     span: Span
 
 
-class Yield(NamedTuple):
+class Yield(Record):
     """Hands a value (or, delegated, a whole iterable) to the consumer and suspends."""
 
     value: Expr
@@ -141,7 +142,7 @@ class Yield(NamedTuple):
     span: Span
 
 
-class Star(NamedTuple):
+class Star(Record):
     """A spread sequence in arguments, displays and targets."""
 
     value: Expr
@@ -171,7 +172,7 @@ Expr: TypeAlias = (
 # --- statements: structure is kept, since order, nesting and exits decide --------------------------------------------
 
 
-class Assign(NamedTuple):
+class Assign(Record):
     """`targets = value`; a target is a Name, Attr, Item, Star or a "tuple" Build of targets."""
 
     targets: tuple[Expr, ...]
@@ -179,7 +180,7 @@ class Assign(NamedTuple):
     span: Span
 
 
-class Update(NamedTuple):
+class Update(Record):
     """`target operator= value`: read, modify, write."""
 
     target: Expr
@@ -188,21 +189,21 @@ class Update(NamedTuple):
     span: Span
 
 
-class Delete(NamedTuple):
+class Delete(Record):
     """`del target`."""
 
     target: Expr
     span: Span
 
 
-class Eval(NamedTuple):
+class Eval(Record):
     """An expression evaluated for its effects."""
 
     value: Expr
     span: Span
 
 
-class Collect(NamedTuple):
+class Collect(Record):
     """Adds an element to the comprehension around it; `key` for mappings."""
 
     key: Expr | None
@@ -210,7 +211,7 @@ class Collect(NamedTuple):
     span: Span
 
 
-class Branch(NamedTuple):
+class Branch(Record):
     """`if test`."""
 
     test: Expr
@@ -219,7 +220,7 @@ class Branch(NamedTuple):
     span: Span
 
 
-class Loop(NamedTuple):
+class Loop(Record):
     """`for target in iterable` or `while test`; `orelse` runs when the loop ends without break."""
 
     target: Expr | None
@@ -231,7 +232,7 @@ class Loop(NamedTuple):
     span: Span
 
 
-class Hold(NamedTuple):
+class Hold(Record):
     """Context managers held over a body (`with`): pairs of expression and target."""
 
     items: tuple[tuple[Expr, Expr | None], ...]
@@ -240,7 +241,7 @@ class Hold(NamedTuple):
     span: Span
 
 
-class Handler(NamedTuple):
+class Handler(Record):
     """One `except` clause."""
 
     caught: Expr | None
@@ -248,7 +249,7 @@ class Handler(NamedTuple):
     body: Block
 
 
-class Try(NamedTuple):
+class Try(Record):
     """Exceptions handled, and what runs on every way out."""
 
     body: Block
@@ -258,7 +259,7 @@ class Try(NamedTuple):
     span: Span
 
 
-class Jump(NamedTuple):
+class Jump(Record):
     """Leaves the block: to the loop's next turn, out of the loop, the function, or by an exception."""
 
     kind: Literal["return", "raise", "break", "continue"]
@@ -266,14 +267,14 @@ class Jump(NamedTuple):
     span: Span
 
 
-class Defer(NamedTuple):
+class Defer(Record):
     """A call that runs when the function is left, last in first out (Go)."""
 
     call: Expr
     span: Span
 
 
-class Spawn(NamedTuple):
+class Spawn(Record):
     """A call that runs beside what follows (Go's `go`)."""
 
     call: Expr
@@ -287,14 +288,14 @@ Block: TypeAlias = tuple[Stmt, ...]
 # --- declarations -----------------------------------------------------------------------------------------------------
 
 
-class TypeRef(NamedTuple):
+class TypeRef(Record):
     """A type as written: dotted name and arguments; a union is named "Union"."""
 
     name: str
     args: tuple[TypeRef, ...] = ()
 
 
-class Parameter(NamedTuple):
+class Parameter(Record):
     """A parameter; "variadic" collects positions, "keywords" collects names."""
 
     name: str
@@ -303,12 +304,12 @@ class Parameter(NamedTuple):
     default: Expr | None
 
 
-class Function(NamedTuple):
+class Function(Record):
     """A function, method, lambda, class body or module body.
 
     `binding` says what the first parameter is bound to: the instance, the class, or nothing. `bindings` maps each local
     variable to every expression assigned to it, for types: an element that a loop takes out of `xs` is
-    `Op("element", (xs,))`, what a context manager gives is `Op("enter", (manager,))`. `annotations` holds declared types.
+    `Op("element", (xs,))`, what a context manager gives `Op("enter", (manager,))`. `annotations` holds declared types.
     """
 
     name: str
@@ -329,14 +330,14 @@ class Function(NamedTuple):
     span: Span
 
 
-class Assigned(NamedTuple):
+class Assigned(Record):
     """A value assigned somewhere: the expression and the function whose scope gives its names their meaning."""
 
     function: str
     value: Expr
 
 
-class Field(NamedTuple):
+class Field(Record):
     """A field of a type, or a module's global: its declared type and all that is assigned to it."""
 
     name: str
@@ -345,7 +346,7 @@ class Field(NamedTuple):
     span: Span
 
 
-class Type(NamedTuple):
+class Type(Record):
     """A class or struct."""
 
     name: str
@@ -358,7 +359,7 @@ class Type(NamedTuple):
     span: Span
 
 
-class AttributeStore(NamedTuple):
+class AttributeStore(Record):
     """`base.name = value` on something that is not the method's own instance: it may set a field of another type."""
 
     function: str
@@ -367,7 +368,7 @@ class AttributeStore(NamedTuple):
     value: Expr
 
 
-class Comment(NamedTuple):
+class Comment(Record):
     """A comment that speaks to racelint; `alone` if nothing else stands on its line."""
 
     line: int
@@ -375,7 +376,7 @@ class Comment(NamedTuple):
     alone: bool
 
 
-class Module(NamedTuple):
+class Module(Record):
     """One file, lowered. `star_imports` are modules all of whose public names are taken over."""
 
     language: str
@@ -390,7 +391,7 @@ class Module(NamedTuple):
     lines: int
 
 
-class Source(NamedTuple):
+class Source(Record):
     """A module and where it was found: absolute path, dotted name, whether findings in it are shown."""
 
     path: str

@@ -1,1 +1,1 @@
-"""The analysis: links modules into one program and answers the questions that rules ask. It never sees a syntax node."""
+"""The analysis: links modules into one program and answers what rules ask. It never sees a syntax node."""

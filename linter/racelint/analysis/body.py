@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.flow import Flow
+from racelint.analysis.paths import depth, element, root, unite
 from racelint.analysis.state import Event, Invoke, Predicate, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -24,18 +25,15 @@ from racelint.analysis.values import (
     TypeValue,
     Value,
     Values,
-    depth,
-    element,
-    root,
-    unite,
 )
-from racelint.model import Call, Expr, Function, Loop, Source
+from racelint.model import Expr, Function, Source
 from racelint.span import Span
 
 if TYPE_CHECKING:
     from racelint.analysis.summaries import Summaries
 
 Conditions: TypeAlias = frozenset[tuple[Predicate, bool]]
+Keywords: TypeAlias = tuple[tuple[str, Values], ...]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_STORES = 24
 MOST_INVOKES = 12
@@ -59,7 +57,8 @@ class Conflict(NamedTuple):
 
     `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
-    "unknown". `registered` is where a callback that makes the change was put into the container. It stands at the change if the loop's function makes it, else at the call in the loop that leads to it.
+    "unknown". `registered` is where a callback that makes the change was put into the container. It stands at the
+    change if the loop's function makes it, else at the call in the loop that leads to it.
     """
 
     loop: Place
@@ -135,10 +134,34 @@ class Body(Flow[State, Frame]):
         """The values of an expression; its effects are applied to the state."""
 
     @abstractmethod
-    def apply(
-        self, callee: Value, args: tuple[Values, ...], keywords: tuple[tuple[str, Values], ...], call: Span, state: State
-    ) -> Values:
+    def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
         """The values that a call of a value returns; its effects are applied to the state."""
+
+    @abstractmethod
+    def place(self, owner: Value, name: str) -> Value:
+        """The path of a field."""
+
+    @abstractmethod
+    def invoke(
+        self, function_id: str, receiver: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        """Run a method of an object now."""
+
+    @abstractmethod
+    def assign(self, target: Expr, values: Values, state: State) -> None:
+        """Assign values to a target."""
+
+    @abstractmethod
+    def element_of(self, value: Value, site: Site) -> Values:
+        """What one turn of an iteration over a value yields."""
+
+    @abstractmethod
+    def copied(self, value: Value, site: Site, kind: str = "") -> Value:
+        """A fresh container with the elements of another."""
+
+    @abstractmethod
+    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
+        """Record a container that is resized while its iteration goes on."""
 
     @abstractmethod
     def attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
@@ -151,6 +174,15 @@ class Body(Flow[State, Frame]):
             state.forget(site)
         self._made.add(site)
         return site
+
+    def variable(self, name: str, scope: str) -> Value:
+        """Where a variable lives that is not the function's own."""
+        if scope == "captured":
+            binder = self.types.binder(self.id, name)
+            return Captured(binder, name) if binder else UNKNOWN
+        if scope == "global":
+            return self.symbols.name(self.source.name, name)
+        return Global(self.source.name, name)
 
     def read(self, path: Value, state: State) -> Values:
         """What a path holds now: what this function has assigned, else what it held on entry."""
@@ -190,10 +222,22 @@ class Body(Flow[State, Frame]):
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         self.emit(Resize(container, change, operation, keys, self.id, span, (), certain, kept), state)
         if change in ("remove", "clear"):
-            for path in [p for p in state.heap if isinstance(p, Element) and p.base == container]:
-                state.heap[path] = NOTHING_KNOWN
-            if len(keys) == 1 and (path := element(container, keys[0])) != UNKNOWN:
+            for known in [p for p in state.heap if isinstance(p, Element) and p.base == container]:
+                state.heap[known] = NOTHING_KNOWN
+            path = element(container, keys[0]) if len(keys) == 1 else UNKNOWN
+            if path != UNKNOWN:
                 state.heap[path] = NOTHING_KNOWN  # what is put there later is another object
+
+    def collecting(self) -> Collecting:
+        """Gather the resizes that happen inside a `with`."""
+        return Collecting(self)
+
+    def conflicts_during(self, live: list[tuple[Value, Place]], stands: Place, events: list[Resize]) -> None:
+        """What a callback changes of the containers that were being iterated when it was called."""
+        for event in events:
+            for container, loop in live:
+                if container == event.container:
+                    self.conflict(container, "call", loop, stands, event)
 
     def conditions(self, state: State) -> Conditions:
         """What the path to here says about the function's own parameters."""
@@ -237,4 +281,19 @@ def visible(value: Value) -> bool:
     return isinstance(root(value), Param | Captured | Global | TypeValue)
 
 
-__all__ = ["Body", "Call", "Conditions", "Conflict", "Frame", "Loop", "Summary", "visible"]
+class Collecting:
+    """Gathers the resizes that are emitted while it is entered."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def __enter__(self) -> list[Resize]:
+        self._outer = self._body.emitted
+        self._events: list[Resize] = []
+        self._body.emitted = self._events
+        return self._events
+
+    def __exit__(self, *_: object) -> None:
+        self._body.emitted = self._outer
+        if self._outer is not None:
+            self._outer.extend(self._events)

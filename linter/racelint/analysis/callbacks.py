@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.body import Conflict, Place, Summary
+from racelint.analysis.paths import Substitute, underlying
 from racelint.analysis.state import Call, Invoke, Resize
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -24,11 +25,9 @@ from racelint.analysis.values import (
     Param,
     Partial,
     Site,
-    Substitute,
     TypeValue,
     Value,
     Values,
-    underlying,
 )
 from racelint.span import Span
 
@@ -49,7 +48,7 @@ class Registration(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What containers have in common that may be the same object: the type and field (or module and global), the depth."""
+    """What containers that may be one object have in common: type and field (or module and global), and depth."""
 
     owner: str
     name: str
@@ -99,9 +98,13 @@ class Callbacks:
                     continue
                 for registration in self._registered.get(key, ()):
                     for callee, receiver in self._called(invoke, container, registration):
-                        yield from self._removals(function_id, invoke, container, loop, registration, callee, receiver, summaries)
+                        yield from self._removals(
+                            function_id, invoke, container, loop, registration, callee, receiver, summaries
+                        )
 
-    def _called(self, invoke: Invoke, container: Value, registration: Registration) -> Iterator[tuple[str, Value | None]]:
+    def _called(
+        self, invoke: Invoke, container: Value, registration: Registration
+    ) -> Iterator[tuple[str, Value | None]]:
         """The function that runs when the loop calls what was registered, or a method of it."""
         callee, added = invoke.callee, registration.added
         if isinstance(added, Partial):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Conflict
+from racelint.analysis.paths import root
 from racelint.analysis.state import Resize
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -20,7 +21,6 @@ from racelint.analysis.values import (
     TypeValue,
     Value,
     View,
-    root,
 )
 from racelint.finding import Step
 from racelint.model import Attr, Await, Call, Const, Expr, Item, Name

@@ -1,7 +1,7 @@
 """The one interpreter of the statement language: state in, states out by exit.
 
-Loops run to a fixpoint (a bounded number of turns, then widening), `finally` is applied to each exit, exceptions may leave
-a `try` body before any of its statements. Domains fill in what statements mean; nothing else walks bodies.
+Loops run to a fixpoint (a bounded number of turns, then widening), `finally` is applied to each exit, exceptions may
+leave a `try` body before any of its statements. Domains fill in what statements mean; nothing else walks bodies.
 """
 
 from __future__ import annotations

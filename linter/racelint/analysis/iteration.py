@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
+from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize
-from racelint.analysis.values import Element, Field, Fresh, Literal, Member, Result, Tuple, Value, underlying
+from racelint.analysis.values import Element, Field, Fresh, Literal, Member, Result, Tuple, Value
 from racelint.finding import Step
+from racelint.model import Attr, Call, Expr
 from racelint.span import Location
 
 
@@ -22,9 +24,9 @@ class IterationConflict:
     "snapshot"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated: "direct",
     "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove", "clear" or
     "reorder", `operation` what the source says; for an insertion `key` is "constant", "computed", "part" (an attribute
-    or item of the loop's own element), "other" or "unknown". `location` is where the finding stands: the change in the loop's own
-    function, else the call that leads to it; `steps` lead from there to the change. `certain` says that the callee and
-    the container were found by their types, not by their names.
+    or item of the loop's own element), "other" or "unknown". `location` is where the finding stands: the change in the
+    loop's own function, else the call that leads to it; `steps` lead from there to the change. `certain` says that the
+    callee and the container were found by their types, not by their names.
     """
 
     function: str
@@ -49,7 +51,11 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
     source, function = describe.symbols.functions[stands.function]
     loop_source, _ = describe.symbols.functions[conflict.loop.function]
     container, iterable = conflict.container, conflict.loop.iterable
-    unnamed = describe.source(iterable) if iterable is not None and not describe.is_named(container) else ""
+    unnamed = (
+        describe.source(iterated_expression(iterable))
+        if iterable is not None and not describe.is_named(container)
+        else ""
+    )
     return IterationConflict(
         function=function.qualname,
         symbol=unnamed or describe.symbol(container),
@@ -66,6 +72,17 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         steps=(*describe.registration(conflict), *describe.steps(event)),
         certain=event.certain,
     )
+
+
+def iterated_expression(iterable: Expr) -> Expr:
+    """The container in what a loop iterates: `self.d` in `enumerate(self.d.items())`."""
+    match iterable:
+        case Call(func=Attr(base=base), args=()):
+            return iterated_expression(base)
+        case Call(args=(first, *_)):
+            return iterated_expression(first)
+        case _:
+            return iterable
 
 
 def _key(event: Resize, container: Value) -> str:

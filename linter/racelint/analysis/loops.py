@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body, Conflict, Frame, Place
+from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.state import Invoke, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -18,18 +19,8 @@ from racelint.analysis.values import (
     Value,
     Values,
     View,
-    at,
-    bounded,
-    copy_of,
-    element,
-    lazy,
-    member,
-    uncopied,
-    underlying,
-    union,
-    unite,
 )
-from racelint.model import Build, Collect, Comp, Expr, Loop, Name, Stmt
+from racelint.model import Attr, Build, Call, Collect, Comp, Expr, Loop, Name, Stmt
 from racelint.span import Span
 
 UNKNOWN_ELEMENTS = {"map", "generator", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise"}
@@ -80,10 +71,6 @@ class Loops(Body):
             # A copy has keys of its own, equal to those of what it copies.
             state.present |= {(c, k) for c, _ in iterated(value) for k in keys if underlying(c) == underlying(k.base)}
         self.assign(loop.target, elements or NOTHING_KNOWN, state)
-
-    def assign(self, target: Expr, values: Values, state: State) -> None:
-        """Assign values to a target."""
-        raise NotImplementedError
 
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
@@ -231,10 +218,10 @@ def _names(expr: Expr | None) -> tuple[str, ...] | None:
 
 def _is_path(expr: Expr) -> bool:
     """Whether evaluating an expression a second time does nothing but read: a path, or a view of one."""
-    from racelint.model import Attr, Call
-
-    while isinstance(expr, Attr) or (isinstance(expr, Call) and not expr.args and isinstance(expr.func, Attr)):
-        if isinstance(expr, Call) and expr.func.name not in ("items", "keys", "values"):  # type: ignore[union-attr]
+    match expr:
+        case Name():
+            return True
+        case Attr(base=base) | Call(func=Attr(base=base, name="items" | "keys" | "values"), args=()):
+            return _is_path(base)
+        case _:
             return False
-        expr = expr.base if isinstance(expr, Attr) else expr.func
-    return isinstance(expr, Name)

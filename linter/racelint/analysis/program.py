@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
-from racelint.analysis.iteration import IterationConflict, told
+from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge, load
-from racelint.model import Attr, Call, Expr, Function, Item, Name, Source
+from racelint.model import Attr, Function, Item, Name, Source
 from racelint.span import Span
 
 Infer: TypeAlias = Callable[[str, str, Span], str | None]
@@ -54,11 +54,14 @@ class Program:
 
     def _typed(self, conflict: Conflict) -> Conflict:
         """The conflict with the kind of its container, if that is unknown and can be inferred."""
-        span = _container_span(conflict.loop.iterable) if conflict.kind == "unknown" else None
-        if span is None or self._infer is None:
+        iterable = conflict.loop.iterable
+        if iterable is None or conflict.kind != "unknown" or self._infer is None:
+            return conflict
+        container_expression = iterated_expression(iterable)
+        if not isinstance(container_expression, Name | Attr | Item):
             return conflict
         source, _ = self._symbols.functions[conflict.loop.function]
-        name = self._infer(source.module.language, source.path, span)
+        name = self._infer(source.module.language, source.path, container_expression.span)
         if name is None:
             return conflict
         container = self._knowledge.container(name.removeprefix("builtins."))
@@ -69,20 +72,9 @@ class Program:
         for function_id in reported:
             yield from self._summaries.of(function_id).conflicts
         for function_id in reported:  # by now every registration is known
-            yield from self._summaries.callbacks.conflicts(function_id, self._summaries.of(function_id), self._summaries)
-
-
-def _container_span(iterable: Expr | None) -> Span | None:
-    """Where the container itself stands in what a loop iterates: in `enumerate(self.d.items())` it is `self.d`."""
-    match iterable:
-        case Name(span=span) | Attr(span=span) | Item(span=span):
-            return span
-        case Call(func=Attr(base=base), args=()):
-            return _container_span(base)
-        case Call(args=(first, *_)):
-            return _container_span(first)
-        case _:
-            return None
+            yield from self._summaries.callbacks.conflicts(
+                function_id, self._summaries.of(function_id), self._summaries
+            )
 
 
 def link(sources: Iterable[Source], knowledge: Iterable[Path] = (), infer: Infer | None = None) -> Program:

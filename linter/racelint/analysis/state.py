@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from racelint.analysis.values import NOTHING_KNOWN, UNKNOWN, Literal, Site, Value, Values, mentions, union
+from racelint.analysis.paths import mentions, union
+from racelint.analysis.values import NOTHING_KNOWN, UNKNOWN, Literal, Site, Value, Values
 from racelint.span import Span
 
 
@@ -20,7 +21,9 @@ class Resize(NamedTuple):
     """A container gains, loses or reorders entries.
 
     `change` is "insert", "remove", "clear", "append" (at the end of a sequence) or "reorder"; `operation` is what the
-    source says; `keys` are the alternatives of the key that it is about. `calls` leads from the function at hand to the change, outermost first.
+    source says; `keys` are the alternatives of the key that it is about. `calls` leads from the function at hand to the
+    change, outermost first. `added` are the functions and objects that it puts in, `certain` is false if a callee on
+    the way was found by its name alone.
     """
 
     container: Value
@@ -63,8 +66,8 @@ Flags: TypeAlias = frozenset[tuple[str, Value]]
 class State:
     """Variables, assigned paths, what is known of keys and conditions, and the resizes since the loop turn began.
 
-    `pending` maps each resize (and each call that may turn out to be one) to the constants that flag variables held with it, so that `if found: break` after the
-    branch that resized is understood.
+    `pending` maps each resize (and each call that may turn out to be one) to the constants that flag variables held
+    with it, so that `if found: break` after the branch that resized is understood.
     """
 
     __slots__ = ("assumptions", "heap", "pending", "present", "variables")
@@ -115,7 +118,7 @@ class State:
             self.pending[event] = frozenset(flags)
 
     def forget(self, site: Site) -> None:
-        """Values made at a site in an earlier turn are other objects than those made there now (recency abstraction)."""
+        """What an earlier turn made at a site is another object than what is made there now (recency abstraction)."""
         for name, values in self.variables.items():
             if any([mentions(value, site) for value in values]):
                 self.variables[name] = _without(values, site)

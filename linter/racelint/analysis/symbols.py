@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os.path
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
@@ -290,11 +290,13 @@ class Symbols:
 
 
 def _decorated(call: Call) -> bool:
-    return len(call.args) == 1 and (isinstance(call.args[0], Closure) or isinstance(call.args[0], Call))
+    return len(call.args) == 1 and isinstance(call.args[0], Closure | Call)
 
 
 def _common(first: str, second: str) -> int:
-    return len(os.path.commonprefix([first.split("/"), second.split("/")]))
+    """How many leading folders two paths share."""
+    pairs = zip(first.split("/"), second.split("/"), strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _absolute(source: Source, imported: Imported) -> str:

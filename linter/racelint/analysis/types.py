@@ -65,8 +65,10 @@ class LibraryType(NamedTuple):
 
 TypeOf: TypeAlias = ClassType | LibraryType
 NONE_TYPE = LibraryType("None")
-WRAPPERS = {"typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated", "typing.Required", "typing.Awaitable",
-            "dataclasses.InitVar", "typing.NotRequired", "typing.ReadOnly"}  # fmt: skip
+WRAPPERS = {
+    "typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated", "typing.Required", "typing.Awaitable",
+    "typing.NotRequired", "typing.ReadOnly", "dataclasses.InitVar",
+}  # fmt: skip
 UNIONS = {"typing.Union", "Union"}
 
 
@@ -323,7 +325,7 @@ class Types:
         return self.element(container, "value")
 
     def _of_name(self, function_id: str, name: str, scope: str, steps: int) -> TypeOf | None:
-        source, function = self._symbols.functions[function_id]
+        source, _ = self._symbols.functions[function_id]
         if scope == "local":
             return self.variable(function_id, name, steps)
         if scope == "captured":

@@ -141,8 +141,7 @@ def _row(record: type[Any], row: dict[str, Any]) -> Any:
 
 def _guess(kinds: Mapping[str, Container]) -> Container:
     """How a container of unknown type behaves, to go by the names of its methods."""
-    mapping, sets, lists, deque = (kinds.get(kind) for kind in ("mapping", "set", "list", "deque"))
-    assert mapping and sets and lists and deque
+    mapping, sets, lists, deque = (kinds[kind] for kind in ("mapping", "set", "list", "deque"))
     known = (mapping, sets, lists)
     return Container(
         kind="unknown",

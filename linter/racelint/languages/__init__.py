@@ -10,7 +10,7 @@ from racelint.span import Span
 
 
 class SourceProblem(Exception):  # noqa: N818  (it is a fact about the input, told in errors[], not a failure of ours)
-    """A file that cannot be lowered: `kind` is syntax-error, encoding-error or too-deep; line and column count from 1."""
+    """A file that cannot be lowered: `kind` is syntax-error, encoding-error or too-deep; positions count from 1."""
 
     def __init__(self, kind: str, message: str, line: int = 0, column: int = 0) -> None:
         super().__init__(message)

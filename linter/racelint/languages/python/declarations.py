@@ -189,19 +189,17 @@ class Lowering(Statements):
                 opened.field(name).merge(scope.qualname, values, scope.annotations.get(name), self._whole(node))
         self._declare(node.name, TypeValue(qualname, self.span(node)), node, out)
 
-    def field(self, owner: str, name: str, value: Expr | None, annotation: TypeRef | None, node: object) -> None:
+    def field(self, owner: str, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
         """Record an assignment to a field of a type."""
         values = () if value is None else (value,)
-        span = getattr(node, "span", Span(1, 1, 1, 1))
         self._types[owner].field(name).merge(self.scope.qualname, values, annotation, span)
 
     # --- globals and imports ------------------------------------------------------------------------------------------
 
-    def variable(self, name: str, value: Expr | None, annotation: TypeRef | None, node: object) -> None:
+    def variable(self, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
         """Record an assignment to a module global."""
         values = () if value is None else (value,)
-        opened = self._globals.setdefault(name, _OpenField(name))
-        opened.merge(self.scope.qualname, values, annotation, getattr(node, "span", Span(1, 1, 1, 1)))
+        self._globals.setdefault(name, _OpenField(name)).merge(self.scope.qualname, values, annotation, span)
 
     def imported(self, name: str, value: Imported, out: list[Stmt], node: ast.stmt) -> None:
         """Record what an import binds: a module's name for the linker, a local variable elsewhere."""
@@ -216,7 +214,7 @@ class Lowering(Statements):
         known, scope = self.scope.resolve(name)
         target = Name(known, scope, self.span(node))
         if scope == "global":
-            self.variable(known, value, None, None)
+            self.variable(known, value, None, target.span)
         self.bind_local(target, value)
         if self.scope.kind == "function":
             out.append(Assign((target,), value, target.span))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from racelint.languages.python.scopes import FunctionScope
 from racelint.model import (
@@ -38,6 +38,10 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Not: "not",
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+DISPLAYS: dict[type[ast.AST], Literal["tuple", "list", "set"]] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
+COMPREHENSIONS: dict[type[ast.AST], Literal["list", "set", "dict", "generator"]] = {
+    ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict", ast.GeneratorExp: "generator",
 }  # fmt: skip
 
 
@@ -146,7 +150,7 @@ class Expressions:
         return Choice(self.expr(node.test), self.expr(node.body), self.expr(node.orelse))
 
     def _display(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
-        kind = "tuple" if isinstance(node, ast.Tuple) else "list" if isinstance(node, ast.List) else "set"
+        kind = DISPLAYS[type(node)]
         return Build(kind, self.exprs(node.elts), (), self.span(node))
 
     def _mapping(self, node: ast.Dict) -> Expr:
@@ -182,7 +186,6 @@ class Expressions:
 
     def _comprehension(self, node: Comprehension) -> Expr:
         """Lower to nested loops around a `Collect`; the first iterable belongs to the scope outside."""
-        kind = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "generator")
         first = self.expr(node.generators[0].iter)
         self.scope.comprehensions += 1
         mapping: dict[str, str] = {}
@@ -191,7 +194,7 @@ class Expressions:
             body = self._clauses(node, 0, first, mapping)
         finally:
             self.scope.renamed.pop()
-        return Comp(kind, body, self.span(node))  # type: ignore[arg-type]
+        return Comp(COMPREHENSIONS[type(node)], body, self.span(node))
 
     def _clauses(self, node: Comprehension, index: int, iterable: Expr, mapping: dict[str, str]) -> Stmt:
         clause = node.generators[index]

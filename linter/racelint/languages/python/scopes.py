@@ -73,7 +73,7 @@ def parameters_of(node: FunctionNode) -> Iterator[str]:
 
 
 def bound_names(body: Iterable[ast.stmt], has_walrus: bool) -> tuple[set[str], set[str]]:
-    """The names that statements bind in their own scope, and those they declare global (nonlocal ones are not bound)."""
+    """The names that statements bind in their own scope, and those they declare global; nonlocal ones are neither."""
     collector = _Collector(has_walrus)
     collector.block(body)
     return collector.bound - collector.declared_global - collector.declared_nonlocal, collector.declared_global

@@ -24,7 +24,6 @@ from racelint.model import (
     Imported,
     Item,
     Jump,
-    Logic,
     Loop,
     Name,
     Op,
@@ -34,6 +33,7 @@ from racelint.model import (
     TypeRef,
     Update,
 )
+from racelint.span import Span
 
 
 class Statements(Expressions):
@@ -69,11 +69,11 @@ class Statements(Expressions):
         """Lower a class and bind its name."""
         raise NotImplementedError
 
-    def field(self, owner: str, name: str, value: Expr | None, annotation: TypeRef | None, node: ast.AST) -> None:
+    def field(self, owner: str, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
         """Record an assignment to a field of a type."""
         raise NotImplementedError
 
-    def variable(self, name: str, value: Expr | None, annotation: TypeRef | None, node: ast.AST | None) -> None:
+    def variable(self, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
         """Record an assignment to a module global."""
         raise NotImplementedError
 
@@ -115,12 +115,12 @@ class Statements(Expressions):
                     self.scope.bindings.setdefault(name, []).append(value)
                 if annotation is not None:
                     self.scope.annotations[name] = annotation
-            case Name(name=name, scope="global"):
-                self.variable(name, value, annotation, None)
-            case Attr(base=Name(name=name, scope=scope), name=field) if scope != "global" and (
+            case Name(name=name, scope="global", span=span):
+                self.variable(name, value, annotation, span)
+            case Attr(base=Name(name=name, scope=scope), name=field, span=span) if scope != "global" and (
                 owner := self.scope.instance_owner(name)
             ):
-                self.field(owner, field, value, annotation, target)
+                self.field(owner, field, value, annotation, span)
             case Attr(base=base, name=field) if value is not None:
                 self.attribute_stores.append(AttributeStore(self.scope.qualname, base, field, value))
             case Build(parts=parts) if value is not None:

@@ -1,0 +1,102 @@
+"""Attributes: methods, what properties return, and which path a field has."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import (
+    Body,
+)
+from racelint.analysis.paths import field
+from racelint.analysis.state import State
+from racelint.analysis.values import (
+    NOTHING_KNOWN,
+    Builtin,
+    Field,
+    FunctionValue,
+    ModuleValue,
+    Partial,
+    TypeValue,
+    Unknown,
+    Value,
+    Values,
+)
+from racelint.span import Span
+
+
+class Attributes(Body):
+    """Evaluates `base.name`."""
+
+    def attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
+        """The values of `base.name`: a method, what a property returns, or a path."""
+        match base:
+            case Unknown():
+                return NOTHING_KNOWN
+            case ModuleValue() | Builtin():
+                return self._member(base, name, state)
+            case TypeValue(type=type_id):
+                method = self.symbols.method(type_id, name)
+                if method is not None:
+                    return (self._bound(method, base),)
+                return self.read(self.place(base, name), state)
+            case Partial(callee=Builtin(name="super"), args=((receiver,), *_)):
+                return self._inherited(receiver, name)
+            case _:
+                return self._instance_attribute(base, name, span, state)
+
+    def _member(self, base: Value, name: str, state: State) -> Values:
+        found = self.symbols.member(base, name)
+        return NOTHING_KNOWN if found is None else self.read(found, state)
+
+    def _instance_attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
+        owner = self.types.class_of(base)
+        method = self.symbols.method(owner, name) if owner else None
+        if method is None:
+            return self.read(self.place(base, name), state)
+        _, function = self.symbols.functions[method]
+        if function.is_property:
+            return self.invoke(method, base, (), (), span, state)
+        return (self._bound(method, base),)
+
+    def _bound(self, method: str, receiver: Value) -> FunctionValue:
+        _, function = self.symbols.functions[method]
+        if function.binding == "class" and not isinstance(receiver, TypeValue):
+            owner = self.types.class_of(receiver)
+            return FunctionValue(method, TypeValue(owner) if owner else receiver)
+        unbound = function.binding == "none" or (function.binding == "instance" and isinstance(receiver, TypeValue))
+        return FunctionValue(method, None if unbound else receiver)
+
+    def _inherited(self, receiver: Value, name: str) -> Values:
+        if self.function.owner is None:
+            return NOTHING_KNOWN
+        owner = f"{self.source.name}:{self.function.owner}"
+        current = self.types.class_of(receiver) or owner
+        method = self.symbols.after(current, owner, name)
+        return NOTHING_KNOWN if method is None else (self._bound(method, receiver),)
+
+    def place(self, owner: Value, name: str) -> Value:
+        """The path of a field: the class's own for what is only ever set on the class, else the object's."""
+        type_id = owner.type if isinstance(owner, TypeValue) else self.types.class_of(owner)
+        same = self._same_object(owner, name) if isinstance(owner, Field) else None
+        if same is not None:
+            return same
+        declared = self.symbols.class_variable(type_id, name) if type_id is not None else None
+        return field(owner, name) if declared is None else Field(TypeValue(declared), name)
+
+    def _same_object(self, owner: Field, name: str) -> Value | None:
+        """`self.service.store` as `self.store`, where the constructor gave both the same object for good."""
+        holder = self.types.class_of(owner.base)
+        constructor = self.symbols.method(holder, "__init__") if holder else None
+        if holder is None or constructor is None or constructor == self.id:
+            return None
+        alias = self.summaries.of(constructor).aliases.get((owner.name, name))
+        inner = self.types.class_of(owner)
+        if alias is None or inner is None:
+            return None
+        fixed = self._set_once(holder, owner.name) and self._set_once(holder, alias) and self._set_once(inner, name)
+        return field(owner.base, alias) if fixed else None
+
+    def _set_once(self, type_id: str, name: str) -> bool:
+        """Whether a field is only ever assigned by the constructor."""
+        declared = self.symbols.field(type_id, name)
+        return declared is not None and all([v.function.endswith(".__init__") for v in declared[1].values])
+
+    # --- calls --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,156 @@
+"""Calls of libraries: what the knowledge tables say of functions and of containers' methods."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import (
+    Body,
+    Keywords,
+    Place,
+)
+from racelint.analysis.loops import iterated
+from racelint.analysis.paths import bounded, copy_of, element, lazy, unite, view
+from racelint.analysis.state import State
+from racelint.analysis.types import LibraryType
+from racelint.analysis.values import (
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Builtin,
+    Fresh,
+    FunctionValue,
+    Lazy,
+    Literal,
+    Member,
+    Partial,
+    Result,
+    Site,
+    Tuple,
+    Unknown,
+    Value,
+    Values,
+)
+from racelint.knowledge import LibraryFunction
+from racelint.span import Span
+
+
+class Library(Body):
+    """Applies knowledge rows."""
+
+    def _library(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
+        site = self.site(call, state)
+        container_type, _, method = name.rpartition(".")
+        if container_type and args and self.knowledge.container(container_type) is not None:
+            return unite(
+                [self._library_method(base, method, args[1:], call, state) for base in args[0]]
+            )  # dict.pop(d, k)
+        row = self.knowledge.does(name, "calls-while-iterating")
+        if row is not None:
+            self._calls_while_iterating(row, args, keywords, call, state)
+        for row in self.knowledge.rows(name):
+            found = self._by_row(row, name, args, keywords, site, state)
+            if found is not None:
+                return found
+        if self.knowledge.container(name) is not None or name in self.knowledge.aliases:
+            return (Fresh(self.knowledge.canonical(name), site),)
+        last = name.rpartition(".")[2]
+        if last[:1].isupper() and not last.isupper():
+            return (Fresh(name, site),)  # the class of a library
+        base, _, last = name.rpartition(".")
+        if base and self.types.of(Builtin(base)) is not None:
+            return self._library_method(Builtin(base), last, args, call, state)
+        return (Result(site),)
+
+    def _by_row(
+        self, row: LibraryFunction, name: str, args: tuple[Values, ...], keywords: Keywords, site: Site, state: State
+    ) -> Values | None:
+        first = args[0] if args else ()
+        match row.does:
+            case "snapshot":
+                kind = "list" if name == "sorted" else name
+                if not first or (self.knowledge.container(name) is None and name not in ("sorted", "copy.copy")):
+                    return (Fresh(kind, site),)
+                return tuple([self.copied(v, site, "" if name == "copy.copy" else kind) for v in first])
+            case "deep-copy":
+                return tuple([Fresh(self._type_name(v), site) for v in first]) or NOTHING_KNOWN
+            case "lazy":
+                skipped = self.knowledge.does(name, "calls-while-iterating")
+                sources = [v for i, values in enumerate(args) if not (skipped and i == 0) for v in values]
+                kind = name.rpartition(".")[2]
+                return (lazy(kind, tuple(sources)),)
+            case "view" if first:
+                return tuple([view(v, row.returns) for v in first])
+            case "same" if len(args) > row.argument:
+                return args[row.argument]
+            case "awaits":
+                return tuple([v for values in args for v in values if isinstance(v, Partial)]) or NOTHING_KNOWN
+            case "picks" if first:
+                picked = unite([self.element_of(v, site) for v in first])
+                state.present |= {(key.base, key) for key in picked if isinstance(key, Member)}
+                return picked
+            case "never-returns":
+                self.stopped = True
+                return NOTHING_KNOWN
+            case "partial" if args:
+                return tuple([UNKNOWN if v == UNKNOWN else bounded(Partial(v, args[1:], keywords)) for v in first])
+            case _:
+                return None
+
+    def _calls_while_iterating(
+        self, row: LibraryFunction, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> None:
+        callables = dict(keywords).get(row.keyword, ()) if row.keyword else args[row.callable] if args else ()
+        if len(args) <= row.iterable:
+            return
+        here = Place(self.id, call)
+        live = [(container, here) for value in args[row.iterable] for container, _ in iterated(value)]
+        elements = NOTHING_KNOWN
+        for callee in callables:
+            if isinstance(callee, FunctionValue | Partial):
+                with self.collecting() as events:
+                    self.apply(callee, (elements,), (), call, state)
+                self.conflicts_during(live, here, events)
+
+    def _library_method(self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State) -> Values:
+        """A method of a container, or of something that may be one; of any other type nothing is known."""
+        container = self.types.container(base)
+        known = container is not None
+        if container is None:
+            if self.types.of(base) is not None or base == UNKNOWN:
+                return (Result(self.site(call, state)),)
+            container = self.knowledge.guess
+        if name in container.views and not args:
+            return (view(base, container.views[name]),)
+        if name in container.copies:
+            return (self.copied(base, self.site(call, state)),)
+        position = container.insert.get(name, 0)
+        keys = args[position] if 0 <= position < len(args) else ()
+        key = keys[0] if len(keys) == 1 else UNKNOWN
+        result: Values = (Result(self.site(call, state)),)
+        if name in container.reads and container.kind != "list":
+            result = self.read(element(base, key), state) if key != UNKNOWN else NOTHING_KNOWN
+        change = container.change(name)
+        if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
+            added = tuple([v for values in args for v in values])
+            self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known)
+        return result
+
+    def _adds_nothing(self, args: tuple[Values, ...], base: Value, state: State) -> bool:
+        """`d.update(x)` where x is empty or made of keys that are there."""
+        for value in args[0] if args else ():
+            keys = self.displays.get(value)
+            if keys is None or not all([(base, key) in state.present for key in keys]):
+                return False
+        return True
+
+    def copied(self, value: Value, site: Site, kind: str = "") -> Value:
+        """A fresh container with the elements of another; of something unknown just a fresh one."""
+        if isinstance(value, Unknown | Literal | Tuple) or (
+            isinstance(value, Lazy) and value.kind in ("generator", "map")
+        ):
+            return Fresh(kind or "list", site) if kind else UNKNOWN
+        return copy_of(value, kind or self._type_name(value), site)
+
+    def _type_name(self, value: Value) -> str:
+        found = self.types.of(value)
+        if found is None:
+            return ""
+        return found.name if isinstance(found, LibraryType) else found.type

@@ -1,0 +1,257 @@
+"""Access paths: built, bounded, joined, and rewritten from a callee's terms into its caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from racelint.analysis.values import (
+    DEPTH,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    WIDTH,
+    Builtin,
+    Captured,
+    Copy,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Lazy,
+    Literal,
+    Member,
+    ModuleValue,
+    Param,
+    Partial,
+    Result,
+    Site,
+    Tuple,
+    TypeValue,
+    Unknown,
+    Value,
+    Values,
+    View,
+)
+
+_STEPS = frozenset({Field, Member, Copy, View})
+_COMPOUND = frozenset({Field, Member, Copy, View, Element, Lazy, Tuple, FunctionValue, Partial})
+
+
+def depth(value: Value) -> int:
+    """How deeply a value is built of others."""
+    steps = 0
+    while type(value) in _STEPS:
+        steps += 1
+        value = value.base  # type: ignore[union-attr]
+    return (
+        steps if type(value) not in _COMPOUND else steps + 1 + max([depth(part) for part in parts_of(value)], default=0)
+    )
+
+
+def parts_of(value: Value) -> Values:
+    """The values that a value is built of."""
+    match value:
+        case Field(base=base) | Member(base=base) | Copy(base=base) | View(base=base):
+            return (base,)
+        case Element(base=base, key=key):
+            return (base, key)
+        case Lazy(bases=bases, elements=elements):
+            return (*bases, *elements)
+        case Tuple(parts=parts):
+            return tuple([v for values in parts for v in values])
+        case FunctionValue(receiver=receiver) if receiver is not None:
+            return (receiver,)
+        case Partial(callee=callee, args=args, keywords=keywords):
+            return (callee, *[v for values in args for v in values], *[v for _, values in keywords for v in values])
+        case _:
+            return ()
+
+
+def bounded(value: Value) -> Value:
+    """The value, or unknown if it is built too deeply: chains end, and so does every fixpoint."""
+    return UNKNOWN if depth(value) > DEPTH else value
+
+
+def _is_opaque(base: Value) -> bool:
+    """Whether a value has no parts that could be told apart."""
+    return type(base) is Unknown or type(base) is Literal
+
+
+def field(base: Value, name: str) -> Value:
+    """The path one field further; unknown if the base is, or if the path grows too long."""
+    return UNKNOWN if _is_opaque(base) else bounded(Field(base, name))
+
+
+def element(base: Value, key: Value) -> Value:
+    """The path one element further."""
+    return UNKNOWN if _is_opaque(base) or key == UNKNOWN else bounded(Element(base, key))
+
+
+def member(base: Value, site: Site) -> Value:
+    """The key at which an iteration stands."""
+    return UNKNOWN if _is_opaque(base) else bounded(Member(base, site))
+
+
+def view(base: Value, kind: str) -> Value:
+    """A live view."""
+    return UNKNOWN if _is_opaque(base) else bounded(View(base, kind))
+
+
+def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
+    """An iterator over what is known among `bases`."""
+    return bounded(Lazy(kind, tuple([base for base in bases if not isinstance(base, Unknown | Literal)]), elements))
+
+
+def copy_of(base: Value, type_name: str, site: Site) -> Value:
+    """A fresh container of a type with the elements of another; merely fresh if too little is known.
+
+    A copy of what an earlier turn made at the same site is no longer about that earlier object.
+    """
+    untold = _is_opaque(base) or depth(base) >= DEPTH or mentions(base, site)
+    return Fresh(type_name, site) if untold else Copy(base, type_name, site)
+
+
+def root(value: Value) -> Value:
+    """What an access path starts from."""
+    while isinstance(value, Field | Element | Member | Copy | View):
+        value = value.base
+    return value
+
+
+def union(first: Values, second: Values) -> Values:
+    """The alternatives of both, in a stable order."""
+    if first == second:
+        return first
+    merged = first + tuple([value for value in second if value not in first])
+    return merged if len(merged) <= WIDTH else NOTHING_KNOWN
+
+
+def unite(many: Iterable[Values]) -> Values:
+    """The alternatives of all."""
+    result: Values = ()
+    for values in many:
+        result = union(result, values)
+    return result or NOTHING_KNOWN
+
+
+_SITED = frozenset({Fresh, Result, Member, Copy})
+
+
+def mentions(value: Value, site: Site) -> bool:
+    """Whether a value was made, wholly or in part, at a site."""
+    kind = type(value)
+    while kind in _STEPS or kind in _SITED:
+        if kind in _SITED and value.site == site:  # type: ignore[union-attr]
+            return True
+        if kind not in _STEPS:
+            return False
+        value = value.base  # type: ignore[union-attr]
+        kind = type(value)
+    return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
+
+
+_FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
+
+
+class Substitute:
+    """Rewrites a callee's values into its caller's terms.
+
+    `lookup` maps a root, or a path that the caller has assigned since, to the caller's values; None leaves it. Objects
+    that the callee made are, for the caller, made at the call: each call site has its own.
+    """
+
+    def __init__(self, lookup: Callable[[Value], Values | None], site: Site) -> None:
+        self._lookup = lookup
+        self._site = site
+
+    def values(self, values: Values) -> Values:
+        """Rewrite alternatives."""
+        return unite([self(value) for value in values])
+
+    def __call__(self, value: Value) -> Values:
+        """Rewrite one value; the result has several alternatives where the caller's arguments have."""
+        found = self._lookup(value)
+        if found is not None:
+            return found
+        if type(value) in _FIXED:
+            return (value,)
+        site = self._site
+        match value:
+            case Field(base=base, name=name):
+                return self._each(base, lambda v: field(v, name))
+            case Element(base=base, key=key):
+                keys = self(key)
+                single = keys[0] if len(keys) == 1 else UNKNOWN
+                return self._each(base, lambda v: element(v, single))
+            case Member(base=base):
+                return self._each(base, lambda v: member(v, site))
+            case View(base=base, kind=kind):
+                return self._each(base, lambda v: view(v, kind))
+            case Copy(base=base, type=kind):
+                return tuple([copy_of(v, kind, site) for v in self(base)])
+            case Fresh(type=kind):
+                return (Fresh(kind, site),)
+            case Result(type=kind):
+                return (Result(site, kind),)
+            case Lazy(kind=kind, bases=bases, elements=elements):
+                flat = tuple([v for base in bases for v in self(base)])
+                return (lazy(kind, flat, self.values(elements) if elements else ()),)
+            case Tuple(parts=parts):
+                return (bounded(Tuple(tuple([self.values(part) for part in parts]))),)
+            case FunctionValue(function=function, receiver=receiver) if receiver is not None:
+                return tuple([bounded(FunctionValue(function, v)) for v in self(receiver)])
+            case Partial(callee=callee, args=args, keywords=keywords):
+                new_args = tuple([self.values(values) for values in args])
+                new_keywords = tuple([(name, self.values(values)) for name, values in keywords])
+                return tuple([bounded(Partial(v, new_args, new_keywords)) for v in self(callee)])
+            case _:
+                return (value,)
+
+    def _each(self, base: Value, step: Callable[[Value], Value]) -> Values:
+        """Take one step from each base; a path that the caller has assigned since reads as what was assigned."""
+        result: Values = ()
+        for start in self(base):
+            path = UNKNOWN if start == UNKNOWN else step(start)
+            assigned = self._lookup(path)
+            result = union(result, (path,) if assigned is None else assigned)
+        return result
+
+
+def at(value: Value, site: Site) -> Value:
+    """An element that a generator yields, as the element of the loop that consumes it."""
+    match value:
+        case Member(base=base):
+            return Member(base, site)
+        case Element(base=base, key=Member(base=other)):
+            return Element(base, Member(other, site))
+        case Tuple(parts=parts):
+            return Tuple(tuple([tuple([at(v, site) for v in part]) for part in parts]))
+        case _:
+            return value
+
+
+def uncopied(value: Value) -> Value:
+    """The container whose elements a shallow copy shares."""
+    while isinstance(value, Copy):
+        value = value.base
+    return value
+
+
+def underlying(value: Value) -> Value:
+    """The container behind copies and views."""
+    while isinstance(value, Copy | View):
+        value = value.base
+    return value
+
+
+def containers(value: Value) -> tuple[Value, ...]:
+    """The containers that an iteration over `value` reads while it goes on."""
+    match value:
+        case View(base=base):
+            return containers(base)
+        case Lazy(bases=bases):
+            return tuple([c for base in bases for c in containers(base)])
+        case Unknown() | Literal() | Tuple():
+            return ()
+        case _:
+            return (value,)

@@ -1,0 +1,208 @@
+"""Calls of the project's functions: a callee's summary applied to the state of its caller."""
+
+from __future__ import annotations
+
+from racelint.analysis.attributes import Attributes
+from racelint.analysis.body import (
+    MOST_CALLBACKS,
+    MOST_CALLS,
+    MOST_GUESSED_CALLS,
+    MOST_INVOKES,
+    Conditions,
+    Keywords,
+    Place,
+    Summary,
+    visible,
+)
+from racelint.analysis.conditions import holds
+from racelint.analysis.paths import Substitute, element, lazy, union
+from racelint.analysis.state import Call as CallStep
+from racelint.analysis.state import Invoke, Predicate, Resize, State
+from racelint.analysis.types import LibraryType
+from racelint.analysis.values import (
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Captured,
+    Element,
+    Field,
+    FunctionValue,
+    Literal,
+    Param,
+    Partial,
+    Result,
+    Value,
+    Values,
+)
+from racelint.model import Const, Function
+from racelint.span import Span
+
+
+class Replay(Attributes):
+    """Applies summaries."""
+
+    def _bind(self, function: Function, given: tuple[Values, ...], keywords: Keywords) -> list[Values]:
+        """The values of each parameter; one that is not passed has its default."""
+        named = dict(keywords)
+        bound: list[Values] = []
+        for index, parameter in enumerate(function.parameters):
+            if parameter.kind == "positional" and index < len(given):
+                bound.append(given[index])
+            elif parameter.name in named and parameter.kind != "variadic":
+                bound.append(named[parameter.name])
+            elif isinstance(parameter.default, Const):
+                value = parameter.default.value
+                bound.append((Literal(value, type(value).__name__ if value is not None else "None"),))
+            else:
+                bound.append(NOTHING_KNOWN)
+        return bound
+
+    def _replay(
+        self, function_id: str, function: Function, summary: Summary, bound: list[Values], call: Span, state: State
+    ) -> Values:
+        """Apply a callee's summary to the state of its caller."""
+        site = self.site(call, state)
+
+        def lookup(value: Value) -> Values | None:
+            match value:
+                case Param(function=owner, index=index) if owner == function_id:
+                    return bound[index]
+                case Captured(function=owner, name=name) if owner == self.id:
+                    return state.variables.get(name, NOTHING_KNOWN)
+                case Field(base=base, name=name) if type(base) is not Param or base.function != function_id:
+                    path = self.place(base, name)
+                    return state.heap.get(path) or ((path,) if path != value else None)
+                case _:
+                    return state.heap.get(value)
+
+        substitute = Substitute(lookup, site)
+        step = CallStep(self.id, call, function_id)
+        for event, conditions in list(summary.resizes.items()):
+            feasible = self._feasible(conditions, substitute, state)
+            if feasible is not None:
+                self._replay_resize(event, feasible, substitute, step, state)
+        for invoke, during in list(summary.invokes.items()):
+            self._replay_invoke(invoke, during, substitute, step, state)
+        self._replay_stores(summary, substitute, state)
+        if function.is_generator:
+            streams = [v for value in summary.streams for v in substitute(value)]
+            yields = substitute.values(summary.yields) if summary.yields else ()
+            return (lazy("generator", tuple(dict.fromkeys(streams)), () if yields == NOTHING_KNOWN else yields),)
+        if not summary.falls_through:
+            self.stopped = True
+        self._remember_environment(function_id, function, bound, state)
+        declared = self.types.returned(function_id)
+        results = substitute.values(summary.returns)
+        if declared is not None and results == NOTHING_KNOWN:
+            name = declared.name if isinstance(declared, LibraryType) else declared.type
+            return (Result(site, name),)
+        return results
+
+    def _remember_environment(self, function_id: str, function: Function, bound: list[Values], state: State) -> None:
+        """What a closure that the callee returns will find in its captured parameters."""
+        if not any([isinstance(v, FunctionValue) for v in self.summaries.of(function_id).returns]):
+            return
+        for parameter, values in zip(function.parameters, bound, strict=True):
+            variable = Captured(function_id, parameter.name)
+            other = state.heap.get(variable, values)
+            state.heap[variable] = values if other == values else NOTHING_KNOWN
+
+    def _feasible(self, conditions: Conditions, substitute: Substitute, state: State) -> Conditions | None:
+        """A callee's conditions in the caller's terms; None if one of them cannot hold."""
+        mine: set[tuple[Predicate, bool]] = set()
+        for predicate, outcome in conditions:
+            values = substitute(predicate.value)
+            if predicate.test == "instance":
+                values = tuple([v for v in values if self._may_be(v, str(predicate.scalar))])
+                if not values:
+                    return None
+            elif all([holds(predicate._replace(value=v), state) is (not outcome) for v in values]):
+                return None
+            if len(values) == 1 and isinstance(values[0], Param):
+                mine.add((predicate._replace(value=values[0]), outcome))
+        return frozenset(mine)
+
+    def _may_be(self, value: Value, type_id: str) -> bool:
+        """Whether an object may be an instance of a class: its static type is one, or lies above it."""
+        known = self.types.class_of(value)
+        if known is None or known == type_id:
+            return True
+        return known in self.symbols.subtypes(type_id) or type_id in self.symbols.subtypes(known)
+
+    def _replay_resize(
+        self, event: Resize, conditions: Conditions, substitute: Substitute, step: CallStep, state: State
+    ) -> None:
+        if len(event.calls) >= (MOST_CALLS if event.certain and self.certain else MOST_GUESSED_CALLS):
+            return
+        keys = substitute.values(event.keys) if event.keys else ()
+        added = tuple([v for value in event.added for v in substitute(value)])
+        for container in substitute(event.container):
+            if container != UNKNOWN and not isinstance(container, Literal):
+                moved = event._replace(container=container, keys=keys, calls=(step, *event.calls), added=added)
+                self.emit(moved, state, conditions)
+
+    def _replay_invoke(
+        self,
+        invoke: Invoke,
+        during: tuple[tuple[Value, Place], ...],
+        substitute: Substitute,
+        step: CallStep,
+        state: State,
+    ) -> None:
+        """A callee calls something that we know here: what that does happens here, in the callee's loops too."""
+        if len(invoke.calls) >= MOST_CALLS:
+            return
+        callees = [v for v in substitute(invoke.callee) if isinstance(v, FunctionValue | Partial) or visible(v)]
+        if not callees or isinstance(invoke.callee, Field):
+            return
+        live = [(v, loop) for value, loop in during for v in substitute(value) if v != UNKNOWN]
+        args = tuple([substitute.values(values) for values in invoke.args])
+        keywords = tuple([(name, substitute.values(values)) for name, values in invoke.keywords])
+        for callee in callees:
+            if isinstance(callee, FunctionValue | Partial):
+                self._call_back(callee, args, keywords, live, Place(invoke.function, invoke.span), step.span, state)
+            else:
+                moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls))
+                self.record_invoke(moved, [pair for pair in live if visible(pair[0])], state)
+
+    def _call_back(
+        self, callee: Value, args: tuple[Values, ...], keywords: Keywords, live: list[tuple[Value, Place]],
+        stands: Place, call: Span, state: State,
+    ) -> None:  # fmt: skip
+        """A function that we know is called from inside a callee, while that iterates `live`."""
+        if self._callbacks >= MOST_CALLBACKS:
+            return
+        self._callbacks += 1
+        with self.collecting() as events:
+            self.apply(callee, args, keywords, call, state)
+        self._callbacks -= 1
+        self.conflicts_during(live, stands, events)
+
+    def record_invoke(self, event: Invoke, live: list[tuple[Value, Place]], state: State) -> None:
+        """Record the call of a value that only a caller can name."""
+        known = self.summary.invokes.get(event, ())
+        if event in self.summary.invokes or len(self.summary.invokes) < MOST_INVOKES:
+            self.summary.invokes[event] = tuple(dict.fromkeys((*known, *live)))[:MOST_INVOKES]
+            if self.frames:
+                state.record(event)
+
+    def _replay_stores(self, summary: Summary, substitute: Substitute, state: State) -> None:
+        """Paths that the callee has given other values."""
+        news: dict[Value, Values] = {}
+        for path, values in summary.stores.items():
+            assigned = substitute.values(values)
+            match path:
+                case Field(base=base, name=name):
+                    targets = [self.place(owner, name) for owner in substitute(base)]
+                case Element(base=base, key=key):
+                    keys = substitute(key)
+                    targets = [element(owner, keys[0]) for owner in substitute(base)] if len(keys) == 1 else []
+                case _:
+                    targets = [path]
+            for target in targets:
+                if target != UNKNOWN and not isinstance(target, Captured):
+                    news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
+                elif isinstance(target, Captured) and target.function == self.id:
+                    state.assign(target.name, assigned)
+                elif isinstance(target, Captured):
+                    news[target] = assigned
+        state.heap.update(news)
