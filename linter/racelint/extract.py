@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from racelint import languages
@@ -39,13 +38,6 @@ def extract(
     files: Iterable[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None, progress: Progress
 ) -> dict[str, Outcome]:
     """The module of each file, or why there is none; the same whatever the jobs and the cache."""
-    with _no_collection():
-        return _extract(files, front_ends, cache, jobs, progress)
-
-
-def _extract(
-    files: Iterable[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None, progress: Progress
-) -> dict[str, Outcome]:
     outcomes: dict[str, Outcome] = {}
     missing: list[Job] = []
     for file in files:
@@ -67,19 +59,6 @@ def _extract(
     if cache and missing:
         cache.prune()
     return outcomes
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Modules hold no cycles, but so many records that searching them for some takes most of a run (9 s of 10)."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if was_enabled:
-            gc.enable()
 
 
 def read(path: str) -> bytes | SourceError:

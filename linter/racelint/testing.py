@@ -64,16 +64,16 @@ def programs(root: str | Path) -> list[Path]:
     return sorted(path for path in found if path.is_dir() or (path.suffix in suffixes and not _is_fixed(path)))
 
 
-def check_fixture(path: str | Path, rules: Iterable[Rule] | None = None) -> None:
+def check_fixture(path: str | Path, rules: Iterable[Rule] | None = None, knowledge: Iterable[str | Path] = ()) -> None:
     """Raise AssertionError, listing every difference, unless a program's findings are what its comments say.
 
     Of `rules` (by default those of all installed packs) the one named like the program's folder runs, or all of them
-    for "seeds" and "mixed".
+    for "seeds" and "mixed". `knowledge` lists tables of library knowledge that come with the rules.
     """
     root = Path(path).absolute()
     known = tuple(rules) if rules is not None else _installed()
     chosen = _rules_for(root, known)
-    fixture = _read(root)
+    fixture = _read(root, tuple(Path(table) for table in knowledge))
     findings = _findings(fixture, chosen)
     problems = list(_compare(fixture, findings, {rule.name for rule in chosen}))
     problems += _check_fixed(fixture, findings, known)
@@ -86,6 +86,7 @@ class _Fixture(NamedTuple):
     files: tuple[Path, ...]
     program: Program
     markers: tuple[Marker, ...]
+    knowledge: tuple[Path, ...]
 
 
 def _installed() -> tuple[Rule, ...]:
@@ -103,7 +104,7 @@ def _rules_for(root: Path, known: Sequence[Rule]) -> tuple[Rule, ...]:
     return chosen
 
 
-def _read(root: Path) -> _Fixture:
+def _read(root: Path, knowledge: tuple[Path, ...]) -> _Fixture:
     """Lower and link a program; the folder it lies in makes it no test, but its own folders may."""
     table = front_ends()
     files = tuple(sorted(_files(root, table)))
@@ -119,7 +120,8 @@ def _read(root: Path) -> _Fixture:
         quiet = root.is_dir() and (front_end.is_test(relative.as_posix()) or not VENDORED.isdisjoint(relative.parts))
         sources.append(Source(path, front_end.module_name(path), module, not (quiet or module.generated)))
         markers += _markers(path, data, front_end)
-    return _Fixture(root, files, link(sources), tuple(markers))
+    program = link(sources, knowledge, run.inference(sources, table))
+    return _Fixture(root, files, program, tuple(markers), knowledge)
 
 
 def _files(root: Path, table: dict[str, FrontEnd]) -> Iterator[Path]:
@@ -239,7 +241,7 @@ def _check_clean(fixture: _Fixture, known: Sequence[Rule]) -> Iterator[str]:
             copy = Path(scratch, file.relative_to(fixture.root.parent))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(fixed if fixed.is_file() else file, copy)
-        for finding in _findings(_read(Path(scratch, fixture.root.name)), known):
+        for finding in _findings(_read(Path(scratch, fixture.root.name), fixture.knowledge), known):
             where = f"{Path(finding.location.path).name}:{finding.location.line}"
             yield f"after fixes, {where}: {finding.rule}: {finding.message}"
 

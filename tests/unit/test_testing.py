@@ -115,9 +115,9 @@ def test_a_directory_is_one_program_and_its_tests_are_silent(tree):
 
 def test_held_asks_the_program(tree, monkeypatch):
     root = tree({"bad-name/a.py": "x = 1  # held: self._lock, other\ny = 1  # held: none\n"})
-    monkeypatch.setattr(testing, "link", lambda sources: WithLocks(sources, {1: ["other", "self._lock"], 2: []}))
+    monkeypatch.setattr(testing, "link", lambda sources, *_: WithLocks(sources, {1: ["other", "self._lock"], 2: []}))
     check(root)
-    monkeypatch.setattr(testing, "link", lambda sources: WithLocks(sources, {1: ["other"], 2: ["z"]}))
+    monkeypatch.setattr(testing, "link", lambda sources, *_: WithLocks(sources, {1: ["other"], 2: ["z"]}))
     fails(root, "a.py:1: held: expected other, self._lock, found other")
     fails(root, "a.py:2: held: expected none, found z")
 
@@ -132,7 +132,7 @@ class WithLocks:
 
 
 class WithoutLocks:
-    def __init__(self, sources):
+    def __init__(self, sources, *_):
         self.sources = tuple(sources)
 
 
