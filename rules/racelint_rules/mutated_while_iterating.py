@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Severity, rule
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
+NEW_KEYS = {"absent", "constant", "computed"}
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
@@ -50,8 +51,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
     Confidence is high when the container's type and every callee are known, medium when they are known by name only,
-    low (hidden by default) when a dict gains a key that is an attribute of the loop's own value: tables are often keyed
-    so, and then the entry is there already.
+    low (hidden by default) when a dict is given a value under a key that may well be there already: one that was not
+    tested with `in`, and is neither a constant nor computed from the loop's own key.
 
     ## Known limits
 
@@ -92,8 +93,8 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
 
 def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
-    if conflict.change == "insert" and conflict.key == "part" and conflict.kind != "set":
-        return Confidence.LOW  # a table is often keyed by an attribute of its values: then the key is there already
+    if conflict.operation.startswith("[...]") and conflict.change == "insert" and conflict.key not in NEW_KEYS:
+        return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
     return Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM
 
 

@@ -21,6 +21,7 @@ from racelint.analysis.values import (
     Literal,
     Param,
     Partial,
+    Result,
     Site,
     TypeValue,
     Value,
@@ -123,6 +124,7 @@ class Body(Flow[State, Frame]):
         self.emitted: list[Resize] | None = None
         self.stopped = False  # the statement at hand calls something that never returns
         self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays
+        self.collected: Values = ()  # what the comprehension at hand collects
         self.once = False  # the generator expression evaluated next is asked for one element only
         self._made: set[Site] = set()
         self._callbacks = 0
@@ -189,12 +191,18 @@ class Body(Flow[State, Frame]):
         assigned = state.heap.get(path)
         return (path,) if assigned is None else assigned
 
+    def opaque(self, values: Values, span: Span, state: State) -> Values:
+        """Something of which nothing is known is still one object: the same wherever the program hands it on."""
+        return (Result(self.site(span, state)),) if values == NOTHING_KNOWN else values
+
     def emit(self, event: Resize, state: State, conditions: Conditions = frozenset()) -> None:
         """Record a resize: for the loops around it, for callers, and in what is known of the container's keys."""
         if not self.certain and event.certain:
             event = event._replace(certain=False)
         if event.change == "insert" and event.keys and any([(event.container, k) in state.present for k in event.keys]):
             return
+        if any([(event.container, key) in state.absent for key in event.keys]):
+            event = event._replace(tested=True)
         held = conditions | self.conditions(state)
         known = self.summary.resizes.get(event)
         if known is not None:
@@ -210,7 +218,8 @@ class Body(Flow[State, Frame]):
             self.summaries.callbacks.register(event, self.id, span)
         if event.change == "insert":
             if len(event.keys) == 1 and event.keys[0] != UNKNOWN:
-                state.present |= {(event.container, event.keys[0])}
+                pair = (event.container, event.keys[0])
+                state.present, state.absent = state.present | {pair}, state.absent - {pair}
         elif event.change in ("remove", "clear"):
             state.present = frozenset([pair for pair in state.present if pair[0] != event.container])
 

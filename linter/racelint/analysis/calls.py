@@ -101,13 +101,20 @@ class Calls(Replay, Library):
         """The project's method of that name when only one class has it (or the variable is named after the class)."""
         if self.types.of(base) is not None or name in self.knowledge.common_methods or name.startswith("__"):
             return None
-        owners = self.symbols.owners(name)
+        owners = [o for o in self.symbols.owners(name) if not self._only_declares(o, name)]
         if len(owners) > 1:
             hint = _hint(base)
             owners = [o for o in owners if hint and o.rpartition(":")[2].rpartition(".")[2].lower() == hint]
-        if len(owners) != 1 or self.symbols.subtypes(owners[0]) & set(self.symbols.owners(name)):
+        if len(owners) != 1 or self.symbols.subtypes(owners[0]) & set(owners):
             return None
         return self.symbols.method(owners[0], name)
+
+    def _only_declares(self, type_id: str, name: str) -> bool:
+        """Whether a class has a method only for its subclasses to override."""
+        method = self.symbols.method(type_id, name)
+        if method is None or not self.symbols.subtypes(type_id):
+            return False
+        return is_abstract(self.symbols.functions[method][1])
 
     def _special(self, call: Call, callees: Values, args: tuple[Values, ...], state: State) -> Values | None:
         """Builtins that are part of the language."""

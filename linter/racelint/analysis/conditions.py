@@ -60,7 +60,8 @@ class Conditions(Body):
         keys, containers = self.evaluate(key, state), self.evaluate(container, state)
         absent = state.copy()
         if len(keys) == 1:
-            state.present |= {(c, keys[0]) for c in containers}
+            pairs = {(c, keys[0]) for c in containers}
+            state.present, absent.absent = state.present | pairs, absent.absent | pairs
         return state, absent
 
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:

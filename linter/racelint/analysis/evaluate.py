@@ -128,9 +128,9 @@ class Evaluator(Loops, Conditions, Statements):
                 self.assign(target, values, state)
                 return values
             case Await(value=value, span=span):
-                return self._await(self.evaluate(value, state), span, state)
-            case Yield():
-                return self._yield(expr, state)
+                return self.opaque(self._await(self.evaluate(value, state), span, state), span, state)
+            case Yield(span=span):
+                return self.opaque(self._yield(expr, state), span, state)
             case Star(value=value):
                 self.evaluate(value, state)
                 return NOTHING_KNOWN
@@ -149,7 +149,7 @@ class Evaluator(Loops, Conditions, Statements):
         result: Values = ()
         for base in bases:
             result = union(result, self._read_item(base, key, keys, expr.span, state))
-        return result
+        return self.opaque(result, expr.span, state)
 
     def _read_item(self, base: Value, key: Value, keys: Values, span: Span, state: State) -> Values:
         if isinstance(base, Tuple) and isinstance(key, Literal) and isinstance(key.value, int):

@@ -8,7 +8,7 @@ from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
 from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize
-from racelint.analysis.values import Element, Field, Fresh, Literal, Member, Result, Tuple, Value
+from racelint.analysis.values import Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
 from racelint.finding import Step
 from racelint.model import Attr, Call, Expr
 from racelint.span import Location
@@ -23,10 +23,10 @@ class IterationConflict:
     type, "other" for a known one that is no container), `live` what a resize does to an iteration ("raises", "skips",
     "snapshot"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated: "direct",
     "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove", "clear" or
-    "reorder", `operation` what the source says; for an insertion `key` is "constant", "computed", "part" (an attribute
-    or item of the loop's own element), "other" or "unknown". `location` is where the finding stands: the change in the
-    loop's own function, else the call that leads to it; `steps` lead from there to the change. `certain` says that the
-    callee and the container were found by their types, not by their names.
+    "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before), "constant",
+    "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `location` is where the
+    finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from there to
+    the change. `certain` says that the callee and the container were found by their types, not by their names.
     """
 
     function: str
@@ -87,12 +87,14 @@ def iterated_expression(iterable: Expr) -> Expr:
 
 def _key(event: Resize, container: Value) -> str:
     """What is known of the key that an insertion is about."""
+    if event.tested:
+        return "absent"
     if event.change != "insert" or len(event.keys) != 1:
         return "unknown"
     match event.keys[0]:
         case Literal():
             return "constant"
-        case Result() | Fresh() | Tuple():
+        case Result() | Fresh() | Tuple() | Copy():
             return "computed"
         case Field() | Element() as path if _is_part(path, underlying(container)):
             return "part"

@@ -126,7 +126,7 @@ class Library(Body):
         key = keys[0] if len(keys) == 1 else UNKNOWN
         result: Values = (Result(self.site(call, state)),)
         if name in container.reads and container.kind != "list":
-            result = self.read(element(base, key), state) if key != UNKNOWN else NOTHING_KNOWN
+            result = self.opaque(self.read(element(base, key), state), call, state)
         change = container.change(name)
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
             added = tuple([v for values in args for v in values])

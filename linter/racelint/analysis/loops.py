@@ -9,10 +9,12 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Copy,
+    Element,
     Fresh,
     Lazy,
     Literal,
     Member,
+    Result,
     Site,
     Tuple,
     Unknown,
@@ -43,7 +45,13 @@ class Loops(Body):
         return frame
 
     def iteration(self, value: Value, span: Span, state: State) -> Values:
-        """What iterating a value reads: an object of the project says so itself by its `__iter__`."""
+        """What iterating a value reads: an object of the project says so itself by its `__iter__`.
+
+        The views that a mapping of the project inherits from the abstract classes go by its `__iter__` too.
+        """
+        if isinstance(value, View) and self.types.container(value.base) in (None, self.knowledge.container("dict")):
+            inner = self.iteration(value.base, span, state)
+            return (value,) if inner == (value.base,) else inner
         owner = self.types.class_of(value)
         if owner is not None:
             for name in ("__iter__", "__aiter__"):
@@ -70,7 +78,9 @@ class Loops(Body):
             state.present |= {(key.base, key) for key in keys}
             # A copy has keys of its own, equal to those of what it copies.
             state.present |= {(c, k) for c, _ in iterated(value) for k in keys if underlying(c) == underlying(k.base)}
-        self.assign(loop.target, elements or NOTHING_KNOWN, state)
+        if elements in ((), NOTHING_KNOWN):
+            elements = (Result(site),)
+        self.assign(loop.target, elements, state)
 
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
@@ -79,7 +89,7 @@ class Loops(Body):
             match event:
                 case Resize():
                     for container, style in frame.iterated:
-                        if container == event.container:
+                        if container == event.container or covers(event, container):
                             self.conflict(container, style, here, None, event)
                 case Invoke():
                     known = self.summary.invokes.get(event)
@@ -141,7 +151,9 @@ class Loops(Body):
         loop = expr.body
         assert isinstance(loop, Loop)
         self.once = self.once and expr.kind == "generator"
+        outer, self.collected = self.collected, ()
         exits = self.loop(loop, state)
+        elements, self.collected = self.collected, outer
         if exits.normal is not None and exits.normal is not state:
             become(state, exits.normal)
         copied = _copied(loop)
@@ -149,7 +161,9 @@ class Loops(Body):
         site = self.site(expr.span, state)
         if expr.kind == "generator":
             bases = iterables or self.evaluate_again(loop, state)
-            return (lazy("iter" if iterables else "generator", bases),)
+            return (
+                lazy("iter" if iterables else "generator", bases, () if iterables or UNKNOWN in elements else elements),
+            )
         if iterables and UNKNOWN not in iterables:
             return tuple([copy_of(value, expr.kind, site) for value in iterables])
         return (Fresh(expr.kind, site),)
@@ -162,7 +176,8 @@ class Loops(Body):
 
 def become(state: State, other: State) -> None:
     """Make a state equal to another one."""
-    state.variables, state.heap, state.present = other.variables, other.heap, other.present
+    state.variables, state.heap = other.variables, other.heap
+    state.present, state.absent = other.present, other.absent
     state.assumptions, state.pending = other.assumptions, other.pending
 
 
@@ -178,6 +193,19 @@ def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ..
             return ()
         case _:
             return ((value, style),)
+
+
+def covers(event: Resize, container: Value) -> bool:
+    """Whether a callee's own loop over all of a table's entries comes by the entry that is being iterated."""
+    changed = event.container
+    return (
+        bool(event.calls)
+        and isinstance(changed, Element)
+        and isinstance(container, Element)
+        and changed.base == container.base
+        and isinstance(changed.key, Member)
+        and changed.key.base == changed.base
+    )
 
 
 def _keys_in(value: Value) -> list[Member]:

@@ -22,8 +22,8 @@ class Resize(NamedTuple):
 
     `change` is "insert", "remove", "clear", "append" (at the end of a sequence) or "reorder"; `operation` is what the
     source says; `keys` are the alternatives of the key that it is about. `calls` leads from the function at hand to the
-    change, outermost first. `added` are the functions and objects that it puts in, `certain` is false if a callee on
-    the way was found by its name alone.
+    change, outermost first. `tested` says that the key was found missing just before. `added` are the functions and
+    objects that it puts in, `certain` is false if a callee on the way was found by its name alone.
     """
 
     container: Value
@@ -35,6 +35,7 @@ class Resize(NamedTuple):
     calls: tuple[Call, ...] = ()
     certain: bool = True
     added: Values = ()
+    tested: bool = False
 
 
 class Invoke(NamedTuple):
@@ -70,12 +71,13 @@ class State:
     with it, so that `if found: break` after the branch that resized is understood.
     """
 
-    __slots__ = ("assumptions", "heap", "pending", "present", "variables")
+    __slots__ = ("absent", "assumptions", "heap", "pending", "present", "variables")
 
     def __init__(self) -> None:
         self.variables: dict[str, Values] = {}
         self.heap: dict[Value, Values] = {}
-        self.present: frozenset[tuple[Value, Value]] = frozenset()
+        self.present: frozenset[tuple[Value, Value]] = frozenset()  # pairs of container and key
+        self.absent: frozenset[tuple[Value, Value]] = frozenset()
         self.assumptions: Assumptions = {}
         self.pending: dict[Event, Flags] = {}
 
@@ -84,7 +86,7 @@ class State:
         other = State.__new__(State)
         other.variables = self.variables.copy()
         other.heap = self.heap.copy()
-        other.present = self.present
+        other.present, other.absent = self.present, self.absent
         other.assumptions = self.assumptions.copy() if self.assumptions else {}
         other.pending = self.pending.copy() if self.pending else {}
         return other
@@ -95,6 +97,7 @@ class State:
             self.variables == other.variables
             and self.heap == other.heap
             and self.present == other.present
+            and self.absent == other.absent
             and self.assumptions == other.assumptions
         )
 
@@ -127,10 +130,13 @@ class State:
                 del self.heap[path]
             elif any([mentions(value, site) for value in values]):
                 self.heap[path] = _without(values, site)
-        if self.present:
-            self.present = frozenset([p for p in self.present if not (mentions(p[0], site) or mentions(p[1], site))])
+        self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         if self.assumptions:
             self.assumptions = {p: held for p, held in self.assumptions.items() if not mentions(p.value, site)}
+
+
+def _outliving(pairs: frozenset[tuple[Value, Value]], site: Site) -> frozenset[tuple[Value, Value]]:
+    return frozenset([p for p in pairs if not (mentions(p[0], site) or mentions(p[1], site))]) if pairs else pairs
 
 
 def _without(values: Values, site: Site) -> Values:
@@ -146,7 +152,7 @@ def join(first: State | None, second: State | None) -> State | None:
     for path in first.heap.keys() | second.heap.keys():
         one, two = first.heap.get(path, (path,)), second.heap.get(path, (path,))
         first.heap[path] = one if one == two else union(one, two)
-    first.present = first.present & second.present
+    first.present, first.absent = first.present & second.present, first.absent & second.absent
     if first.assumptions:
         first.assumptions = {p: held for p, held in first.assumptions.items() if second.assumptions.get(p) is held}
     for resize, flags in second.pending.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
-from racelint.analysis.paths import element, unite
+from racelint.analysis.paths import element, union, unite
 from racelint.analysis.state import State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -61,7 +61,8 @@ class Statements(Calls):
             case Collect(key=key, value=value):
                 if key is not None:
                     self.evaluate(key, state)
-                self.evaluate(value, state)
+                found = self.evaluate(value, state)
+                self.collected = union(self.collected, found) if self.collected else found
             case Defer(call=call) | Spawn(call=call):
                 self.evaluate(call, state)
 

@@ -64,29 +64,42 @@ class Summaries:
             self._forget_tentative(index)
         lowest = self._lowest
         del self._active[function_id]
-        self._provisional.pop(function_id, None)
         if lowest >= index:
-            self._done[function_id] = summary
-            self._settle(index)
+            self._settle(function_id, summary, index)
             self._lowest = outer_lowest
         else:
-            self._tentative[function_id] = (summary, lowest)
+            self._keep(function_id, summary, index, lowest)
             self._lowest = min(outer_lowest, lowest)
         return summary
+
+    def _keep(self, function_id: str, summary: Summary, index: int, lowest: int) -> None:
+        """A member of a cycle whose head is still being computed; what hung on it hangs on that head now."""
+        self._provisional[function_id] = summary
+        self._tentative[function_id] = (summary, lowest)
+        for other, (kept, own) in self._tentative.items():
+            if own >= index:
+                self._tentative[other] = (kept, lowest)
 
     def _run(self, function_id: str) -> Summary:
         source, function = self.symbols.functions[function_id]
         evaluator = Evaluator(function_id, source, function, self)
-        evaluator.run()
+        try:
+            evaluator.run()
+        except RecursionError:
+            self.unknown["functions nested too deeply"] = self.unknown.get("functions nested too deeply", 0) + 1
+            return Summary()
         return evaluator.summary
 
     def _forget_tentative(self, index: int) -> None:
         """A new round starts: what was computed from the head's old summary is computed again."""
         self._tentative = {f: kept for f, kept in self._tentative.items() if kept[1] < index}
 
-    def _settle(self, index: int) -> None:
-        """The head of a cycle is done, and so are the others of its group."""
-        for function_id, (summary, lowest) in list(self._tentative.items()):
+    def _settle(self, function_id: str, summary: Summary, index: int) -> None:
+        """A function is done and, if it is the head of a cycle, so are the others of its group."""
+        self._done[function_id] = summary
+        self._provisional.pop(function_id, None)
+        for member, (kept, lowest) in list(self._tentative.items()):
             if lowest >= index:
-                self._done[function_id] = summary
-                del self._tentative[function_id]
+                self._done[member] = kept
+                del self._tentative[member]
+                self._provisional.pop(member, None)

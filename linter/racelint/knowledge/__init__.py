@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from racelint.errors import RacelintError
 
-class KnowledgeError(Exception):
+
+class KnowledgeError(RacelintError):
     """A knowledge table that cannot be read or has rows we do not understand."""
 
 
