@@ -203,7 +203,7 @@ def test_fields_of_fields_across_files(tmp_path):
     found = program(
         tmp_path,
         {
-            "store.py": "class Store:\n    def __init__(self):\n        self.items: dict[str, 'Item'] = {}\nclass Item: pass",
+            "store.py": "class Item: pass\nclass Store:\n def __init__(self): self.items: dict[str, 'Item'] = {}",
             "service.py": "from store import Store as S\nclass Service:\n    def __init__(self): self.store = S()",
             "app.py": "import service\ndef f(s: service.Service):\n    for x in s.store.items.values(): pass",
         },
