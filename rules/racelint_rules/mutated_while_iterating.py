@@ -51,8 +51,11 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
     Confidence is high when the container's type and every callee are known, medium when they are known by name only,
-    low (hidden by default) when a dict is given a value under a key that may well be there already: one that was not
-    tested with `in`, and is neither a constant nor computed from the loop's own key.
+    low (hidden by default) for a container of unknown type that belongs to an object of unknown class (it may iterate
+    over a copy); for a list inside a loop that goes on until the list is empty, or whose removed element was found by
+    `==` (mostly there is only one); for slice assignments; and when a dict is given a value under
+    a key that may well be there already: one that was not tested with `in`, and is neither a constant nor computed from
+    the loop's own key.
 
     ## Known limits
 
@@ -95,6 +98,12 @@ def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
     if conflict.operation.startswith("[...]") and conflict.change == "insert" and conflict.key not in NEW_KEYS:
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
+    if conflict.kind == "unknown" and conflict.foreign:
+        return Confidence.LOW  # many libraries' containers iterate over a copy
+    if conflict.live == "skips" and (conflict.repeated or conflict.operation == "slice assignment"):
+        return Confidence.LOW  # the next pass finds what this one skips; the length may well stay
+    if conflict.live == "skips" and conflict.change == "remove" and conflict.singled:
+        return Confidence.LOW  # mostly only one element is equal: what is skipped is none to remove
     return Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import depth, element, root, unite
+from racelint.analysis.paths import depth, element, root, underlying, unite
 from racelint.analysis.state import Event, Invoke, Predicate, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -19,6 +19,7 @@ from racelint.analysis.values import (
     FunctionValue,
     Global,
     Literal,
+    Member,
     Param,
     Partial,
     Result,
@@ -58,8 +59,9 @@ class Conflict(NamedTuple):
 
     `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
-    "unknown". `registered` is where a callback that makes the change was put into the container. It stands at the
-    change if the loop's function makes it, else at the call in the loop that leads to it.
+    "unknown". `repeated` says that an enclosing loop goes on until the container is as it wants it. `registered` is
+    where a callback that makes the change was put into the container. The conflict stands at the change if the loop's
+    function makes it, else at the call in the loop that leads to it.
     """
 
     loop: Place
@@ -69,6 +71,7 @@ class Conflict(NamedTuple):
     style: str
     resize: Resize
     registered: Place | None = None
+    repeated: bool = False
 
 
 @dataclass
@@ -103,6 +106,7 @@ class Frame:
     outer: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     turns: int = 0
+    watched: Values = ()  # what the test of a while loop looks at
     once: bool = False  # the consumer takes one element and drops the iterator
 
 
@@ -199,7 +203,7 @@ class Body(Flow[State, Frame]):
         """Record a resize: for the loops around it, for callers, and in what is known of the container's keys."""
         if not self.certain and event.certain:
             event = event._replace(certain=False)
-        if event.change == "insert" and event.keys and any([(event.container, k) in state.present for k in event.keys]):
+        if event.change == "insert" and self._adds_nothing_new(event, state):
             return
         if any([(event.container, key) in state.absent for key in event.keys]):
             event = event._replace(tested=True)
@@ -209,7 +213,7 @@ class Body(Flow[State, Frame]):
             self.summary.resizes[event] = known & held
         elif len(self.summary.resizes) < MOST_EVENTS and visible(event.container):
             self.summary.resizes[event] = held
-        if self.frames:
+        if self.frames and not (event.change == "insert" and event.kind == "list" and self._puts_back(event, state)):
             state.record(event)
         if self.emitted is not None:
             self.emitted.append(event)
@@ -223,13 +227,30 @@ class Body(Flow[State, Frame]):
         elif event.change in ("remove", "clear"):
             state.present = frozenset([pair for pair in state.present if pair[0] != event.container])
 
+    def _adds_nothing_new(self, event: Resize, state: State) -> bool:
+        """Whether an insertion only replaces: its key is there. A sequence grows all the same, unless looked up."""
+        keyed = event.kind not in ("list", "deque", "element") or event.tested
+        return keyed and any([(event.container, key) in state.present for key in event.keys])
+
+    def _puts_back(self, event: Resize, state: State) -> bool:
+        """Whether a list gets back in this turn what was taken out: its length and its unvisited part are as before."""
+        taken = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container]
+        taken = [e for e in taken if e.change == "remove" and e.kind == "list"]
+        for removal in taken:
+            del state.pending[removal]
+        return bool(taken)
+
     def change(
         self, container: Value, change: str, operation: str, keys: Values, span: Span, state: State, *,
         added: Values = (), certain: bool = True,
     ) -> None:  # fmt: skip
         """A container gains, loses or reorders entries."""
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
-        self.emit(Resize(container, change, operation, keys, self.id, span, (), certain, kept), state)
+        found = self.types.container(container)
+        kind = found.kind if found is not None else ""
+        singled = any([_is_within(value, container) for value in state.singled])
+        event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
+        self.emit(event, state)
         if change in ("remove", "clear"):
             for known in [p for p in state.heap if isinstance(p, Element) and p.base == container]:
                 state.heap[known] = NOTHING_KNOWN
@@ -283,6 +304,15 @@ class Body(Flow[State, Frame]):
 def _matters(path: Value, values: Values) -> bool:
     """Whether a store is worth telling callers: near enough to be named by them, and of something that has parts."""
     return depth(path) <= STORE_DEPTH and not all([isinstance(v, Literal) for v in values])
+
+
+def _is_within(path: Value, container: Value) -> bool:
+    """Whether a path is an element of a container, or starts from one."""
+    while isinstance(path, Field | Element | Member):
+        if not isinstance(path, Field) and underlying(path.base) == underlying(container):
+            return True
+        path = path.base
+    return False
 
 
 def visible(value: Value) -> bool:

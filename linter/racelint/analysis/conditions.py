@@ -6,6 +6,8 @@ from racelint.analysis.body import Body
 from racelint.analysis.state import Predicate, State
 from racelint.analysis.values import (
     Captured,
+    Element,
+    Field,
     Fresh,
     FunctionValue,
     Literal,
@@ -38,6 +40,11 @@ class Conditions(Body):
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
                 return (no, yes) if operator in NEGATED else (yes, no)
+            case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
+                compared = [v for operand in operands for v in self.evaluate(operand, state)]
+                other = state.copy()
+                state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
+                return (other, state) if operator in NEGATED else (state, other)
             case Op(operator="match"):
                 self.evaluate(test, state)
                 return state, state.copy()

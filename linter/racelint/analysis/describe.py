@@ -15,9 +15,13 @@ from racelint.analysis.values import (
     Field,
     Fresh,
     Global,
+    Lazy,
     Literal,
     Member,
+    ModuleValue,
     Param,
+    Result,
+    Tuple,
     TypeValue,
     Value,
     View,
@@ -78,6 +82,18 @@ class Describe:
     def is_named(self, value: Value) -> bool:
         """Whether `text` names a value as the program does, not by what it is."""
         return isinstance(root(value), Param | Captured | Global | Builtin | TypeValue)
+
+    def is_foreign(self, value: Value) -> bool:
+        """Whether a container belongs to an object of unknown class, or came out of an unknown call.
+
+        What such an attribute gives need not be the same object twice.
+        """
+        while isinstance(value, Field | Element | Member | View | Copy):
+            owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
+            if owned and self._types.class_of(value.base) is None:
+                return True
+            value = value.base
+        return isinstance(value, Result | Fresh | Lazy | Tuple)
 
     def source(self, expr: Expr) -> str:
         """An expression, as near to its source as the model has it."""

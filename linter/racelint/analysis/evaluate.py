@@ -179,7 +179,7 @@ class Evaluator(Loops, Conditions, Statements):
         if expr.kind == "dict" and len(expr.keys) == 1 and expr.keys[0] is None:  # {**d}
             return tuple([self.copied(v, site, "dict") for v in values[0]])
         made = Fresh(expr.kind, site)
-        if expr.keys and all([len(key) == 1 for key in keys]):
+        if not expr.parts or (expr.keys and all([len(key) == 1 for key in keys])):
             self.displays[made] = tuple([key[0] for key in keys])
             for key, value in zip(keys, values, strict=True):
                 state.heap[element(made, key[0])] = value

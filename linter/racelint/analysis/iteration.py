@@ -10,7 +10,7 @@ from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize
 from racelint.analysis.values import Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
 from racelint.finding import Step
-from racelint.model import Attr, Call, Expr
+from racelint.model import Attr, Call, Expr, Name
 from racelint.span import Location
 
 
@@ -26,7 +26,10 @@ class IterationConflict:
     "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before), "constant",
     "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `location` is where the
     finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from there to
-    the change. `certain` says that the callee and the container were found by their types, not by their names.
+    the change. `certain` says that the callee and the container were found by their types, not by their names;
+    `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
+    an enclosing loop goes on until the container is as it wants it; `singled` that the removed element was found by a
+    comparison with `==`.
     """
 
     function: str
@@ -43,6 +46,9 @@ class IterationConflict:
     location: Location
     steps: tuple[Step, ...]
     certain: bool
+    foreign: bool
+    repeated: bool
+    singled: bool
 
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
@@ -71,15 +77,23 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         location=Location(source.path, stands.span),
         steps=(*describe.registration(conflict), *describe.steps(event)),
         certain=event.certain,
+        foreign=describe.is_foreign(container),
+        repeated=conflict.repeated,
+        singled=event.singled,
     )
+
+
+WALKS = {"items", "keys", "values", "iteritems", "iterkeys", "itervalues", "enumerate", "reversed", "iter"}
 
 
 def iterated_expression(iterable: Expr) -> Expr:
     """The container in what a loop iterates: `self.d` in `enumerate(self.d.items())`."""
     match iterable:
-        case Call(func=Attr(base=base), args=()):
+        case Call(
+            func=Attr(base=base, name="items" | "keys" | "values" | "iteritems" | "iterkeys" | "itervalues"), args=()
+        ):
             return iterated_expression(base)
-        case Call(args=(first, *_)):
+        case Call(func=Name(name="enumerate" | "items" | "iteritems" | "reversed" | "iter"), args=(first, *_)):
             return iterated_expression(first)
         case _:
             return iterable

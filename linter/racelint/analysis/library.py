@@ -38,6 +38,8 @@ class Library(Body):
     def _library(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
         site = self.site(call, state)
         container_type, _, method = name.rpartition(".")
+        if method == "fromkeys":
+            return (Fresh(container_type, site),)
         if container_type and args and self.knowledge.container(container_type) is not None:
             return unite(
                 [self._library_method(base, method, args[1:], call, state) for base in args[0]]

@@ -22,7 +22,7 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.model import Attr, Build, Call, Collect, Comp, Expr, Loop, Name, Stmt
+from racelint.model import Attr, Build, Call, Collect, Comp, Expr, Logic, Loop, Name, Op, Stmt
 from racelint.span import Span
 
 UNKNOWN_ELEMENTS = {"map", "generator", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise"}
@@ -38,6 +38,8 @@ class Loops(Body):
             values = self.evaluate(loop.iterable, state)
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
+        elif loop.test is not None:
+            frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
         frame.site = Site(self.id, loop.span)
         frame.once, self.once = self.once, False
         frame.outer, state.pending = state.pending, {}
@@ -101,10 +103,11 @@ class Loops(Body):
 
     def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
         """Record a container that is resized while its iteration goes on."""
-        found = self.types.container(container)
+        found = self.types.container(container) or self.knowledge.kinds.get(event.kind)
         kind = found.kind if found is not None else "other" if self.types.of(container) is not None else "unknown"
         stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
-        self.summary.conflicts[Conflict(loop, stands, container, kind, style, event)] = None
+        repeated = any([container in frame.watched for frame in self.frames])
+        self.summary.conflicts[Conflict(loop, stands, container, kind, style, event, repeated=repeated)] = None
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
@@ -177,7 +180,7 @@ class Loops(Body):
 def become(state: State, other: State) -> None:
     """Make a state equal to another one."""
     state.variables, state.heap = other.variables, other.heap
-    state.present, state.absent = other.present, other.absent
+    state.present, state.absent, state.singled = other.present, other.absent, other.singled
     state.assumptions, state.pending = other.assumptions, other.pending
 
 
@@ -242,6 +245,17 @@ def _names(expr: Expr | None) -> tuple[str, ...] | None:
             return tuple([part.name for part in parts if isinstance(part, Name)])
         case _:
             return None
+
+
+def _paths_in(expr: Expr) -> list[Expr]:
+    """The variables and attributes that a test looks at."""
+    match expr:
+        case Name() | Attr():
+            return [expr] if _is_path(expr) else []
+        case Op(operands=operands) | Logic(operands=operands) | Call(args=operands):
+            return [path for operand in operands for path in _paths_in(operand)]
+        case _:
+            return []
 
 
 def _is_path(expr: Expr) -> bool:

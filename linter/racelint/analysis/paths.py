@@ -141,7 +141,7 @@ def mentions(value: Value, site: Site) -> bool:
     """Whether a value was made, wholly or in part, at a site."""
     kind = type(value)
     while kind in _STEPS or kind in _SITED:
-        if kind in _SITED and value.site == site:  # type: ignore[union-attr]
+        if kind in _SITED and value.site.span == site.span and value.site.function == site.function:  # type: ignore[union-attr]
             return True
         if kind not in _STEPS:
             return False
@@ -175,7 +175,6 @@ class Substitute:
             return found
         if type(value) in _FIXED:
             return (value,)
-        site = self._site
         match value:
             case Field(base=base, name=name):
                 return self._each(base, lambda v: field(v, name))
@@ -183,16 +182,17 @@ class Substitute:
                 keys = self(key)
                 single = keys[0] if len(keys) == 1 else UNKNOWN
                 return self._each(base, lambda v: element(v, single))
-            case Member(base=base):
+            case Member(base=base, site=made):
+                site = self._moved(made)
                 return self._each(base, lambda v: member(v, site))
             case View(base=base, kind=kind):
                 return self._each(base, lambda v: view(v, kind))
-            case Copy(base=base, type=kind):
-                return tuple([copy_of(v, kind, site) for v in self(base)])
-            case Fresh(type=kind):
-                return (Fresh(kind, site),)
-            case Result(type=kind):
-                return (Result(site, kind),)
+            case Copy(base=base, type=kind, site=made):
+                return tuple([copy_of(v, kind, self._moved(made)) for v in self(base)])
+            case Fresh(type=kind, site=made):
+                return (Fresh(kind, self._moved(made)),)
+            case Result(type=kind, site=made):
+                return (Result(self._moved(made), kind),)
             case Lazy(kind=kind, bases=bases, elements=elements):
                 flat = tuple([v for base in bases for v in self(base)])
                 return (lazy(kind, flat, self.values(elements) if elements else ()),)
@@ -206,6 +206,10 @@ class Substitute:
                 return tuple([bounded(Partial(v, new_args, new_keywords)) for v in self(callee)])
             case _:
                 return (value,)
+
+    def _moved(self, made: Site) -> Site:
+        """The call as the site of what was made in the callee; two objects made there stay two."""
+        return self._site._replace(origin=made.origin or made.span)
 
     def _each(self, base: Value, step: Callable[[Value], Value]) -> Values:
         """Take one step from each base; a path that the caller has assigned since reads as what was assigned."""

@@ -23,7 +23,8 @@ class Resize(NamedTuple):
     `change` is "insert", "remove", "clear", "append" (at the end of a sequence) or "reorder"; `operation` is what the
     source says; `keys` are the alternatives of the key that it is about. `calls` leads from the function at hand to the
     change, outermost first. `tested` says that the key was found missing just before. `added` are the functions and
-    objects that it puts in, `certain` is false if a callee on the way was found by its name alone.
+    objects that it puts in, `kind` is the container's behaviour where the change stands ("" if unknown), `certain` is
+    false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
     """
 
     container: Value
@@ -36,6 +37,8 @@ class Resize(NamedTuple):
     certain: bool = True
     added: Values = ()
     tested: bool = False
+    kind: str = ""
+    singled: bool = False
 
 
 class Invoke(NamedTuple):
@@ -71,13 +74,14 @@ class State:
     with it, so that `if found: break` after the branch that resized is understood.
     """
 
-    __slots__ = ("absent", "assumptions", "heap", "pending", "present", "variables")
+    __slots__ = ("absent", "assumptions", "heap", "pending", "present", "singled", "variables")
 
     def __init__(self) -> None:
         self.variables: dict[str, Values] = {}
         self.heap: dict[Value, Values] = {}
         self.present: frozenset[tuple[Value, Value]] = frozenset()  # pairs of container and key
         self.absent: frozenset[tuple[Value, Value]] = frozenset()
+        self.singled: frozenset[Value] = frozenset()  # values found equal to another one
         self.assumptions: Assumptions = {}
         self.pending: dict[Event, Flags] = {}
 
@@ -86,7 +90,7 @@ class State:
         other = State.__new__(State)
         other.variables = self.variables.copy()
         other.heap = self.heap.copy()
-        other.present, other.absent = self.present, self.absent
+        other.present, other.absent, other.singled = self.present, self.absent, self.singled
         other.assumptions = self.assumptions.copy() if self.assumptions else {}
         other.pending = self.pending.copy() if self.pending else {}
         return other
@@ -131,6 +135,7 @@ class State:
             elif any([mentions(value, site) for value in values]):
                 self.heap[path] = _without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
+        self.singled = frozenset([value for value in self.singled if not mentions(value, site)])
         if self.assumptions:
             self.assumptions = {p: held for p, held in self.assumptions.items() if not mentions(p.value, site)}
 
@@ -153,6 +158,7 @@ def join(first: State | None, second: State | None) -> State | None:
         one, two = first.heap.get(path, (path,)), second.heap.get(path, (path,))
         first.heap[path] = one if one == two else union(one, two)
     first.present, first.absent = first.present & second.present, first.absent & second.absent
+    first.singled = first.singled & second.singled
     if first.assumptions:
         first.assumptions = {p: held for p, held in first.assumptions.items() if second.assumptions.get(p) is held}
     for resize, flags in second.pending.items():

@@ -120,7 +120,9 @@ class Statements(Calls):
             if found is None:
                 continue
             if sliced:
-                self.change(base, "remove", "slice assignment", (), span, state, certain=container is not None)
+                emptied = all([self.displays.get(v) == () for v in values])
+                operation = "slice deletion" if emptied else "slice assignment"
+                self.change(base, "remove", operation, (), span, state, certain=container is not None)
             elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
                 self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
             path = element(base, known)

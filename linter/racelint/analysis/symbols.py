@@ -249,6 +249,8 @@ class Symbols:
         owner, record = declared
         if not record.values or self.types[owner][1].decorators:
             return None
+        if record.annotation is not None and any(isinstance(a, Builtin) for a in self.ancestors(owner)):
+            return None  # a NamedTuple, a model of pydantic: the body declares the fields of instances
         return owner if all(v.function.endswith("<body>") for v in record.values) else None
 
     def field_records(self, type_id: str, name: str) -> Iterator[tuple[str, FieldRecord]]:

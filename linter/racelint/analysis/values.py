@@ -18,10 +18,11 @@ WIDTH = 4
 
 
 class Site(Record):
-    """A place in a function that makes values."""
+    """A place in a function that makes values; for what a callee made, the call, and where in the callee (`origin`)."""
 
     function: str
     span: Span
+    origin: Span | None = None
 
 
 class Unknown(Record):

@@ -149,7 +149,7 @@ def _guess(kinds: Mapping[str, Container]) -> Container:
         kind="unknown",
         types=(),
         live="raises",
-        insert={**mapping.insert, "add": 0, "insert": -1},
+        insert={**mapping.insert, "add": 0, "insert": 1},
         append=("append", "extend", "appendleft"),
         remove=tuple(sorted({name for kind in (*known, deque) for name in kind.remove})),
         clear=("clear",),
