@@ -187,9 +187,7 @@ def test_a_compiled_module_of_the_project_is_not_loaded(tmp_path, extensions):
     assert extensions == []
 
 
-@pytest.mark.xfail(
-    reason="astroid loads compiled modules that go by a name of the library's, from anywhere", strict=True
-)
+@pytest.mark.xfail(reason="compiled modules that go by a name of the library are loaded from anywhere", strict=True)
 def test_a_compiled_module_that_goes_by_a_library_name_is_not_loaded(tmp_path, extensions, monkeypatch):
     monkeypatch.delitem(sys.modules, "nis", raising=False)
     beside(tmp_path, "nis")
