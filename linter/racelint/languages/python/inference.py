@@ -50,11 +50,11 @@ class Inference:
 
     def _module(self, path: str) -> Any:
         if path not in self._modules:
+            from astroid.astroid_manager import MANAGER  # with all that astroid knows of the standard library
             from astroid.builder import AstroidBuilder
-            from astroid.manager import AstroidManager
 
             text = Path(path).read_bytes().decode("utf-8", "replace")
-            builder = AstroidBuilder(AstroidManager())
+            builder = AstroidBuilder(MANAGER)
             self._modules[path] = builder.string_build(text, modname=Path(path).stem, path=path)
         return self._modules[path]
 
