@@ -319,7 +319,7 @@ RECURSIVE = {
     "after its end": "def f(d, n):\n    if n: return d\n    return f(d, n)",
     "as an argument": "def f(d, n):\n    n(f, d)\n    f(d, f)",
     "in a closure": "def f(d, n):\n    def g(): return f(d, g)\n    return g()",
-    "of a class": "class C:\n def f(self): self.g(); C().f()\n def g(self): self.f(); self.x.pop()\ndef f(d, n): C().f()",
+    "of a class": "class C:\n def f(self): self.g(); C().f()\n def g(self): self.f()\ndef f(d, n): C().f()",
     "by a property": "class C:\n    @property\n    def f(self): return self.f\ndef f(d: C, n): return d.f",
     "growing": "def f(d, n): return f([d], n)",
     "of a generator": "def f(d, n):\n    for x in d: yield from f(x, n)",
