@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Severity, rule
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
-NEW_KEYS = {"absent", "constant", "computed"}
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
@@ -96,15 +95,28 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
 
 def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
-    if conflict.operation.startswith("[...]") and conflict.change == "insert" and conflict.key not in NEW_KEYS:
+    if conflict.operation.startswith("[...]") and conflict.change == "insert" and not _is_new_key(conflict):
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
     if conflict.kind == "unknown" and conflict.foreign:
         return Confidence.LOW  # many libraries' containers iterate over a copy
-    if conflict.live == "skips" and (conflict.repeated or conflict.operation == "slice assignment"):
+    if _skips(conflict) and (conflict.repeated or conflict.operation == "slice assignment"):
         return Confidence.LOW  # the next pass finds what this one skips; the length may well stay
-    if conflict.live == "skips" and conflict.change == "remove" and conflict.singled:
+    if _skips(conflict) and conflict.change == "remove" and conflict.singled:
         return Confidence.LOW  # mostly only one element is equal: what is skipped is none to remove
     return Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM
+
+
+def _is_new_key(conflict: IterationConflict) -> bool:
+    """Whether an insertion surely is one; reading a default mapping mostly follows a look-up of the same key."""
+    through_calls = len(conflict.steps) > 1
+    if conflict.operation == "[...]" and through_calls:
+        return conflict.key in ("absent", "constant")
+    return conflict.key in ("absent", "constant", "computed")
+
+
+def _skips(conflict: IterationConflict) -> bool:
+    """Whether a change makes the loop skip elements; an unknown container with `.remove()` is mostly a list."""
+    return conflict.live == "skips" or (conflict.kind == "unknown" and conflict.operation == ".remove()")
 
 
 def _finding(conflict: IterationConflict) -> Finding:

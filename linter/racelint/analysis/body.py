@@ -213,7 +213,7 @@ class Body(Flow[State, Frame]):
             self.summary.resizes[event] = known & held
         elif len(self.summary.resizes) < MOST_EVENTS and visible(event.container):
             self.summary.resizes[event] = held
-        if self.frames and not (event.change == "insert" and event.kind == "list" and self._puts_back(event, state)):
+        if self.frames and not (event.operation == ".insert()" and self._puts_back(event, state)):
             state.record(event)
         if self.emitted is not None:
             self.emitted.append(event)
@@ -235,7 +235,7 @@ class Body(Flow[State, Frame]):
     def _puts_back(self, event: Resize, state: State) -> bool:
         """Whether a list gets back in this turn what was taken out: its length and its unvisited part are as before."""
         taken = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container]
-        taken = [e for e in taken if e.change == "remove" and e.kind == "list"]
+        taken = [e for e in taken if e.change == "remove" and e.kind in ("list", "")]
         for removal in taken:
             del state.pending[removal]
         return bool(taken)

@@ -90,10 +90,21 @@ class Describe:
         """
         while isinstance(value, Field | Element | Member | View | Copy):
             owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
-            if owned and self._types.class_of(value.base) is None:
+            if owned and self._is_foreign_field(value):
                 return True
             value = value.base
         return isinstance(value, Result | Fresh | Lazy | Tuple)
+
+    def _is_foreign_field(self, value: Value) -> bool:
+        assert isinstance(value, Field)
+        owner = self._types.class_of(value.base)
+        if owner is None or self.symbols.method(owner, "__getattribute__") is not None:
+            return True
+        declared = self.symbols.field(owner, value.name)
+        if declared is None:
+            return self.symbols.method(owner, "__getattr__") is not None
+        made_elsewhere = any(isinstance(assigned.value, Call) for assigned in declared[1].values)
+        return made_elsewhere and self._types.of(value) is None
 
     def source(self, expr: Expr) -> str:
         """An expression, as near to its source as the model has it."""

@@ -141,7 +141,7 @@ class Symbols:
             case Name(name=name, scope="global"):
                 return self.attribute(module, name, links - 1) or Builtin(name) if links > 0 else None
             case Attr(base=base, name=name):
-                return self.member(self.static(module, base, links - 1), name) if links > 0 else None
+                return self.member(self.static(module, base, links - 1), name, links - 1) if links > 0 else None
             case Call(args=(Closure() as inner,)):
                 return self.static(module, inner)  # a decorator: calls still run the function
             case Call(args=(Call() as inner,)) if isinstance(inner.func, Name | Attr | Call):
@@ -151,11 +151,11 @@ class Symbols:
             case _:
                 return None
 
-    def member(self, value: Value | None, name: str) -> Value | None:
+    def member(self, value: Value | None, name: str, links: int = LINKS) -> Value | None:
         """An attribute of a module, a library or a class, if that can be said without running anything."""
         match value:
             case ModuleValue(module=module):
-                return self.attribute(module, name)
+                return self.attribute(module, name, links) if links > 0 else None
             case Builtin(name=library):
                 return Builtin(f"{library}.{name}")
             case TypeValue(type=owner):
@@ -243,15 +243,17 @@ class Symbols:
         return self._class_variables[key]
 
     def _class_variable(self, type_id: str, name: str) -> str | None:
-        declared = self.field(type_id, name)
-        if declared is None or name in self.stored_from_outside:
+        records = list(self.field_records(type_id, name))
+        if not records or name in self.stored_from_outside:
             return None  # somewhere `thing.name = ...` may set it on an instance
-        owner, record = declared
+        if not all(v.function.endswith("<body>") for _, record in records for v in record.values):
+            return None
+        owner, record = records[0]
         if not record.values or self.types[owner][1].decorators:
             return None
         if record.annotation is not None and any(isinstance(a, Builtin) for a in self.ancestors(owner)):
             return None  # a NamedTuple, a model of pydantic: the body declares the fields of instances
-        return owner if all(v.function.endswith("<body>") for v in record.values) else None
+        return owner
 
     def field_records(self, type_id: str, name: str) -> Iterator[tuple[str, FieldRecord]]:
         """Every record of a field in the type's line."""

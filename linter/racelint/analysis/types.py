@@ -340,6 +340,8 @@ class Types:
         while function.parent is not None:
             parent_id = f"{source.name}:{function.parent}"
             function = self._symbols.functions[parent_id][1]
+            if function.name == "<body>":
+                continue  # a class's variables are not seen from its methods
             if name in function.bindings or any(p.name == name for p in function.parameters):
                 return parent_id
         return None

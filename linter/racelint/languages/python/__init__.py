@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from racelint.languages import SourceProblem
 from racelint.languages.python.declarations import Lowering
+from racelint.languages.python.text import decode, import_root, module_name
 from racelint.model import Comment, Module
 from racelint.span import Span
 
@@ -73,25 +74,8 @@ class Python:
         return Inference(sorted(str(root) for root in roots))
 
     def module_name(self, path: str) -> str:
-        """The dotted name under which a file is imported: its path below the folder that holds its top package."""
-        file = PurePath(path)
-        parts = [] if file.stem == "__init__" else [file.stem]
-        root = import_root(file.parent)
-        return ".".join([*file.parent.relative_to(root).parts, *parts]) or file.parent.name
-
-
-def import_root(folder: PurePath) -> PurePath:
-    """The folder from which what lies in `folder` is imported: the first one upwards that is no package itself."""
-    while is_package(folder):
-        folder = folder.parent
-    return folder
-
-
-def is_package(folder: PurePath) -> bool:
-    """Whether a folder on disk is a regular package."""
-    from os.path import isfile
-
-    return folder.name.isidentifier() and isfile(folder / "__init__.py")
+        """The dotted name under which a file is imported."""
+        return module_name(path)
 
 
 def parse(data: bytes) -> ast.Module:
@@ -115,15 +99,6 @@ def parse(data: bytes) -> ast.Module:
 def _is_encoding(error: SyntaxError) -> bool:
     message = error.msg or ""
     return "encoding" in message or "codec" in message or "Non-UTF-8" in message or "unicode error" in message
-
-
-def decode(data: bytes) -> str:
-    """The text of a file by PEP 263; what cannot be decoded is replaced."""
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError:
-        encoding = "utf-8"
-    return data.decode(encoding, "replace")
 
 
 FRONT_END = Python()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from racelint.languages.python.annotations import dotted, type_ref
+from racelint.languages.python.expressions import mangled
 from racelint.languages.python.scopes import FunctionNode, FunctionScope, bound_names, parameters_of
 from racelint.languages.python.statements import Statements
 from racelint.model import (
@@ -96,7 +97,7 @@ class Lowering(Statements):
                 value = Call(decorator, (value,), (), self.span(node))
         self._declare(node.name, value, node, out)
         if member and outer.owner:
-            self._types[outer.owner].methods[node.name + _accessor(names, node.name)] = qualname
+            self._types[outer.owner].methods[self.attribute_name(node.name) + _accessor(names, node.name)] = qualname
 
     def lambda_value(self, node: ast.Lambda) -> Expr:
         """Lower a lambda to a function of its own and the closure that refers to it."""
@@ -186,7 +187,9 @@ class Lowering(Statements):
         for name in scope.bindings.keys() | scope.annotations.keys():
             values = [v for v in scope.bindings.get(name, ()) if not isinstance(v, Closure)]
             if values or name in scope.annotations:
-                opened.field(name).merge(scope.qualname, values, scope.annotations.get(name), self._whole(node))
+                opened.field(mangled(name, qualname)).merge(
+                    scope.qualname, values, scope.annotations.get(name), self._whole(node)
+                )
         self._declare(node.name, TypeValue(qualname, self.span(node)), node, out)
 
     def field(self, owner: str, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:

@@ -45,6 +45,12 @@ COMPREHENSIONS: dict[type[ast.AST], Literal["list", "set", "dict", "generator"]]
 }  # fmt: skip
 
 
+def mangled(name: str, owner: str) -> str:
+    """A name in a class as Python stores it: private ones carry the name of the class."""
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{owner.rpartition('.')[2].lstrip('_')}{name}" if private else name
+
+
 class Expressions:
     """Lowers expressions in the current scope."""
 
@@ -101,12 +107,10 @@ class Expressions:
 
     def attribute_name(self, name: str) -> str:
         """A name as it is stored on the object: private ones are mangled with the class around them."""
-        if not name.startswith("__") or name.endswith("__"):
-            return name
         scope: FunctionScope | None = self.scope
         while scope is not None:
             if scope.owner is not None:
-                return f"_{scope.owner.rpartition('.')[2].lstrip('_')}{name}"
+                return mangled(name, scope.owner)
             scope = scope.parent
         return name
 

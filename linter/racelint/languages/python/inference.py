@@ -9,16 +9,18 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
+from racelint.languages.python.text import decode, module_name
 from racelint.span import Span
 
 QUERIES = 100  # a run; counted, not timed, so that results are the same on every machine
 
 
 class Inference:
-    """Infers types of expressions, given where they stand."""
+    """Infers types of expressions, given where they stand. One for each run: astroid keeps a cache for the process."""
 
     def __init__(self, roots: Sequence[str]) -> None:
         """`roots` are the folders from which the analysed sources import each other."""
@@ -30,16 +32,18 @@ class Inference:
         """The qualified name of the type of the expression at a span, "builtins.dict"; None if it cannot be told."""
         if self._left <= 0:
             return None
+        if self._left == QUERIES:
+            _manager().clear_cache()
         self._left -= 1
-        with _only_on_path(self._roots):
+        with _sandbox(self._roots):
             try:
                 return self._infer(path, span)
             except Exception:  # astroid raises what it will on source that it does not understand
                 return None
 
     def _infer(self, path: str, span: Span) -> str | None:
-        module = self._module(path)
-        node = _at(module, span)
+        data = Path(path).read_bytes()
+        node = _at(self._module(path, data), _in_bytes(data, span))
         if node is None:
             return None
         from astroid.util import Uninferable
@@ -48,15 +52,30 @@ class Inference:
         names.discard("builtins.NoneType")
         return names.pop() if len(names) == 1 else None
 
-    def _module(self, path: str) -> Any:
+    def _module(self, path: str, data: bytes) -> Any:
         if path not in self._modules:
-            from astroid.astroid_manager import MANAGER  # with all that astroid knows of the standard library
             from astroid.builder import AstroidBuilder
 
-            text = Path(path).read_bytes().decode("utf-8", "replace")
-            builder = AstroidBuilder(MANAGER)
-            self._modules[path] = builder.string_build(text, modname=Path(path).stem, path=path)
+            text = decode(data).removeprefix("\ufeff")
+            name = module_name(path)
+            self._modules[path] = AstroidBuilder(_manager()).string_build(text, modname=name, path=path)
         return self._modules[path]
+
+
+def _manager() -> Any:
+    from astroid.astroid_manager import MANAGER  # with all that astroid knows of the standard library
+
+    return MANAGER
+
+
+def _in_bytes(data: bytes, span: Span) -> Span:
+    """A span as astroid counts: columns in bytes of UTF-8, from 0."""
+    lines = decode(data).removeprefix("\ufeff").split("\n")
+
+    def column(line: int, characters: int) -> int:
+        return len(lines[line - 1][: characters - 1].encode("utf-8"))
+
+    return Span(span.line, column(span.line, span.column), span.end_line, column(span.end_line, span.end_column))
 
 
 def _at(module: Any, span: Span) -> Any:
@@ -64,9 +83,9 @@ def _at(module: Any, span: Span) -> Any:
     todo = [module]
     while todo:
         node = todo.pop(0)
-        if (node.lineno, node.end_lineno) == (span.line, span.end_line) and (
-            (node.col_offset, node.end_col_offset) == (span.column - 1, span.end_column - 1)
-        ):
+        if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == (
+            span.line, span.column, span.end_line, span.end_column,
+        ):  # fmt: skip
             return node
         children = node.get_children()
         todo.extend(c for c in children if c.lineno is None or c.lineno <= span.line <= (c.end_lineno or span.line))
@@ -74,13 +93,22 @@ def _at(module: Any, span: Span) -> Any:
 
 
 @contextmanager
-def _only_on_path(roots: list[str]) -> Iterator[None]:
-    """Let astroid find the analysed roots and the standard library, not what happens to be installed beside us."""
+def _sandbox(roots: list[str]) -> Iterator[None]:
+    """Let astroid find the standard library, then the analysed roots, and nothing that is installed beside us.
+
+    Compiled modules have no source to read, so astroid imports them: only those of the standard library itself.
+    """
     paths = sysconfig.get_paths()
     library = [paths["stdlib"], paths["platstdlib"], str(Path(paths["platstdlib"]) / "lib-dynload")]
-    outer = sys.path
-    sys.path = [*roots, *library]
+
+    def is_of_library(name: str) -> bool:
+        return "." not in name and PathFinder.find_spec(name, library) is not None
+
+    manager, outer = _manager(), sys.path
+    sys.path = [*library, *roots]
+    manager._can_load_extension = is_of_library
     try:
         yield
     finally:
         sys.path = outer
+        del manager._can_load_extension
