@@ -172,15 +172,17 @@ class Expressions:
     def _bind(self, node: ast.NamedExpr) -> Expr:
         value = self.expr(node.value)
         target = self.expr(node.target)
-        if isinstance(target, Name) and target.scope == "local":
-            self.scope.bindings.setdefault(target.name, []).append(value)
+        self.bind(target, value)
         return Bind(target, value)
 
     def _star(self, node: ast.Starred) -> Expr:
         return Star(self.expr(node.value))
 
     def _formatted(self, node: ast.FormattedValue) -> Expr:
-        return self.expr(node.value)
+        value = self.expr(node.value)
+        return (
+            value if node.format_spec is None else Op("format", (value, self.expr(node.format_spec)), self.span(node))
+        )
 
     def _other(self, node: ast.expr) -> Expr:
         """Format strings, template strings and what later versions add: something made of its parts."""

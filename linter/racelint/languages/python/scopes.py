@@ -156,5 +156,7 @@ class _Collector:
 
     def expressions(self, node: ast.stmt) -> None:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
+            if isinstance(child, ast.ExceptHandler | ast.match_case):
+                child = (child.type if isinstance(child, ast.ExceptHandler) else child.guard) or ast.Constant(None)
+            if isinstance(child, ast.expr | ast.withitem):
                 self.bound.update(inner.target.id for inner in ast.walk(child) if isinstance(inner, ast.NamedExpr))
