@@ -265,7 +265,6 @@ def test_globals_and_captured_variables():
     assert [found.variable("m:f.inner", name) for name in "xyz"] == ["m:A", "dict", "m:A"]
 
 
-@pytest.mark.xfail(reason="class bodies count as binders of captured names", strict=True)
 def test_a_captured_variable_is_not_the_class_variable_of_its_name():
     found = single(f"{HEAD}\ndef f():\n    v = A()\n    class C:\n        v = {{}}\n        def m(self): x = v")
     assert found.variable("m:f.C.m", "x") == "m:A"
