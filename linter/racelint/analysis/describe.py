@@ -83,14 +83,15 @@ class Describe:
         """Whether `text` names a value as the program does, not by what it is."""
         return isinstance(root(value), Param | Captured | Global | Builtin | TypeValue)
 
-    def is_foreign(self, value: Value) -> bool:
-        """Whether a container belongs to an object of unknown class, or came out of an unknown call.
+    def is_foreign(self, value: Value, *, as_mapping: bool) -> bool:
+        """Whether a container came out of an unknown call, or belongs to an object of unknown class.
 
-        What such an attribute gives need not be the same object twice.
+        What such an attribute gives need not be the same object twice. If it is walked as a mapping, it is mostly a
+        dict that came from a store or a decoder.
         """
         while isinstance(value, Field | Element | Member | View | Copy):
             owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
-            if owned and self._is_foreign_field(value):
+            if owned and not as_mapping and self._is_foreign_field(value):
                 return True
             value = value.base
         return isinstance(value, Result | Fresh | Lazy | Tuple)
