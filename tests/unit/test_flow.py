@@ -240,7 +240,6 @@ def test_exceptions(text, expected):
     assert ends(text) == expected
 
 
-@pytest.mark.xfail(reason="an exception on its way to an outer handler skips the inner finally", strict=True)
 @pytest.mark.parametrize(
     ("text", "way"),
     [

@@ -188,7 +188,6 @@ def test_a_compiled_module_of_the_project_is_not_loaded(tmp_path, extensions):
     assert extensions == []
 
 
-@pytest.mark.xfail(reason="leave to load compiled modules is taken from one manager of several", strict=True)
 def test_a_compiled_module_that_goes_by_a_library_name_is_not_loaded(tmp_path, extensions, monkeypatch):
     monkeypatch.delitem(sys.modules, "nis", raising=False)
     beside(tmp_path, "nis")

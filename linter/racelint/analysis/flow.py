@@ -215,11 +215,18 @@ class Flow(ABC, Generic[S, Frame]):
         self._catching.pop()
         if stmt.handlers:
             raised += body.take("raise")
-        elif self._catching:
-            self._catching[-1].extend(raised)
+        escaping = [] if stmt.handlers else raised
+        self._catching.append(escaping)  # no handler here takes what the handlers and `else` raise
+        exits = self._handled(stmt, body, raised)
+        self._catching.pop()
+        self._escape(stmt.final, escaping)
+        return self._finally(stmt.final, exits) if stmt.final else exits
+
+    def _handled(self, stmt: Try, body: Exits[S], raised: list[S]) -> Exits[S]:
+        """Run `else` after the body, and each handler on what the body raised."""
+        entry = self.join_all([self.copy(state) for state in raised])
         exits = self.block(stmt.orelse, body.normal)
         exits.jumps = body.jumps + exits.jumps
-        entry = self.join_all(raised)
         for handler in stmt.handlers:
             if entry is None:
                 break
@@ -227,7 +234,14 @@ class Flow(ABC, Generic[S, Frame]):
             self.caught(handler.target, caught)
             handled = self.block(handler.body, caught)
             exits = Exits(self.join(exits.normal, handled.normal), exits.jumps + handled.jumps)
-        return self._finally(stmt.final, exits) if stmt.final else exits
+        return exits
+
+    def _escape(self, final: Block, states: list[S]) -> None:
+        """Exceptions on their way to an outer handler pass through `finally`."""
+        if self._catching and states:
+            passing = self.block(final, self.join_all(states)).normal
+            if passing is not None:
+                self._catching[-1].append(passing)
 
     def _finally(self, final: Block, exits: Exits[S]) -> Exits[S]:
         """Run the block on each way out; where it jumps itself, that jump wins."""

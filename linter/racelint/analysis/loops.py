@@ -80,6 +80,7 @@ class Loops(Body):
             state.present |= {(key.base, key) for key in keys}
             # A copy has keys of its own, equal to those of what it copies.
             state.present |= {(c, k) for c, _ in iterated(value) for k in keys if underlying(c) == underlying(k.base)}
+            state.present |= {(e.base, e) for e in found if isinstance(e, Element)}  # a sequence holds its elements
         if elements in ((), NOTHING_KNOWN):
             elements = (Result(site),)
         self.assign(loop.target, elements, state)

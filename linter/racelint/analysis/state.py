@@ -102,6 +102,7 @@ class State:
             and self.heap == other.heap
             and self.present == other.present
             and self.absent == other.absent
+            and self.singled == other.singled
             and self.assumptions == other.assumptions
         )
 

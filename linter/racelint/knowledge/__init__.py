@@ -11,6 +11,12 @@ from typing import Any
 
 from racelint.errors import RacelintError
 
+LIVE = {"raises", "skips", "snapshot"}
+DOES = {
+    "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
+    "never-returns",
+}  # fmt: skip
+
 
 class KnowledgeError(RacelintError):
     """A knowledge table that cannot be read or has rows we do not understand."""
@@ -114,7 +120,10 @@ class Knowledge:
 
 def load(extra: Iterable[Path] = ()) -> Knowledge:
     """The built-in tables and any others. Raises KnowledgeError."""
+    extra = tuple(extra)
     tables = [_builtin(), *[_read(path) for path in extra]]
+    for table, name in zip(tables, ["the built-in table", *map(str, extra)], strict=True):
+        _check_shape(table, name)
     containers = [_row(Container, row) for table in tables for row in table.get("container", ())]
     functions = [_row(LibraryFunction, row) for table in tables for row in table.get("function", ())]
     aliases = {name: target for table in tables for name, target in table.get("aliases", {}).items()}
@@ -131,6 +140,32 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise KnowledgeError(f"knowledge table {path}: {error}") from None
+
+
+def _check_shape(table: dict[str, Any], name: str) -> None:
+    """Raise KnowledgeError for anything but arrays of rows and the table of aliases."""
+    unknown = sorted(table.keys() - {"container", "function", "aliases"})
+    if unknown:
+        raise KnowledgeError(f"{name}: unknown table {unknown[0]!r} (there are container, function and aliases)")
+    for kind in ("container", "function"):
+        rows = table.get(kind, [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise KnowledgeError(f"{name}: write each row as [[{kind}]]")
+        for row in rows:
+            listed = row.get("types", row.get("names"))
+            if not isinstance(listed, list) or not listed:
+                raise KnowledgeError(f"{name}: a {kind} row needs a list of its types or names")
+            _check_words(row, name)
+
+
+def _check_words(row: dict[str, Any], name: str) -> None:
+    """Raise KnowledgeError for a word that no analysis knows."""
+    for key, known in (("live", LIVE), ("does", DOES)):
+        if key in row and row[key] not in known:
+            raise KnowledgeError(f"{name}: {key} = {row[key]!r} (known are {', '.join(sorted(known))})")
+    for key in ("insert", "views"):
+        if not isinstance(row.get(key, {}), dict):
+            raise KnowledgeError(f"{name}: {key} is a table of methods, not {row[key]!r}")
 
 
 def _row(record: type[Any], row: dict[str, Any]) -> Any:

@@ -5,8 +5,8 @@ astroid reads source, it does not run it; it is shown the analysed roots and the
 
 from __future__ import annotations
 
+import os
 import sys
-import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
@@ -98,17 +98,20 @@ def _sandbox(roots: list[str]) -> Iterator[None]:
 
     Compiled modules have no source to read, so astroid imports them: only those of the standard library itself.
     """
-    paths = sysconfig.get_paths()
-    library = [paths["stdlib"], paths["platstdlib"], str(Path(paths["platstdlib"]) / "lib-dynload")]
+    from astroid.manager import AstroidManager
+
+    folder = Path(os.__file__).parent  # in a virtual environment too, where sysconfig names the environment's own
+    library = [str(folder), str(folder / "lib-dynload")]
 
     def is_of_library(name: str) -> bool:
         return "." not in name and PathFinder.find_spec(name, library) is not None
 
-    manager, outer = _manager(), sys.path
+    # On the class: astroid makes managers of its own on the way, which share their state but no instance attributes.
+    outer_path, outer_rule = sys.path, AstroidManager._can_load_extension
     sys.path = [*library, *roots]
-    manager._can_load_extension = is_of_library
+    AstroidManager._can_load_extension = lambda _, name: is_of_library(name)
     try:
         yield
     finally:
-        sys.path = outer
-        del manager._can_load_extension
+        sys.path = outer_path
+        AstroidManager._can_load_extension = outer_rule
