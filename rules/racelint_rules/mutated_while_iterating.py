@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Severity, rule
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
+MOST_STEPS = 5
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
@@ -50,11 +51,11 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
     Confidence is high when the container's type and every callee are known, medium when they are known by name only,
-    low (hidden by default) for a container of unknown type that belongs to an object of unknown class (it may iterate
-    over a copy); for a list inside a loop that goes on until the list is empty, or whose removed element was found by
-    `==` (mostly there is only one); for slice assignments; and when a dict is given a value under
-    a key that may well be there already: one that was not tested with `in`, and is neither a constant nor computed from
-    the loop's own key.
+    low (hidden by default) where the code is mostly right: a container of unknown type that belongs to an object of
+    unknown class (it may iterate over a copy); a list in a loop that goes on until the list is empty, or whose removed
+    element was found by `==` (there is only one); slice assignments; a dict given a value under a key that was not
+    tested with `in`, and is neither a constant nor computed from the loop's own key (it may be there already); a helper
+    that adds to a set; a change more than four calls away.
 
     ## Known limits
 
@@ -97,6 +98,10 @@ def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
     if conflict.operation.startswith("[...]") and conflict.change == "insert" and not _is_new_key(conflict):
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
+    if conflict.operation == ".add()" and len(conflict.steps) > 1:
+        return Confidence.LOW  # a helper that notes something down in a set mostly notes what is there
+    if len(conflict.steps) > MOST_STEPS:
+        return Confidence.LOW  # on so long a way some condition mostly stands against it
     if conflict.kind == "unknown" and conflict.foreign:
         return Confidence.LOW  # many libraries' containers iterate over a copy
     if _skips(conflict) and (conflict.repeated or conflict.operation == "slice assignment"):

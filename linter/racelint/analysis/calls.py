@@ -28,7 +28,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Call, Function, Jump, Name, Star
+from racelint.model import Attr, Call, Function, Jump, Name, Source, Star
 from racelint.span import Span
 
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
@@ -238,10 +238,21 @@ class Calls(Replay, Library):
     def _invoke_one(
         self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> Values:
+        source, function = self.symbols.functions[function_id]
+        if self._is_deferred(source, function):
+            return (Result(self.site(call, state)),)
         summary = self.summaries.of(function_id)
-        _, function = self.symbols.functions[function_id]
         bound = self._bind(function, given, keywords)
         return self._replay(function_id, function, summary, bound, call, state)
+
+    def _is_deferred(self, source: Source, function: Function) -> bool:
+        """Whether a decorator makes calls run later, in another place."""
+        for decorator in function.decorators:
+            named = decorator.func if isinstance(decorator, Call) else decorator
+            value = self.symbols.static(source.name, named)
+            if isinstance(value, Builtin) and self.knowledge.does(value.name, "defers"):
+                return True
+        return False
 
     def _invoke_override(
         self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State

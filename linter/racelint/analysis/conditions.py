@@ -69,6 +69,7 @@ class Conditions(Body):
         if len(keys) == 1:
             pairs = {(c, keys[0]) for c in containers}
             state.present, absent.absent = state.present | pairs, absent.absent | pairs
+        state.singled |= {c for c in containers if isinstance(c, Element | Member)}  # `if x in element`
         return state, absent
 
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:

@@ -90,16 +90,23 @@ class Describe:
         dict that came from a store or a decoder.
         """
         while isinstance(value, Field | Element | Member | View | Copy):
+            if isinstance(value, Field) and self._makes_attributes(value.base):
+                return True
             owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
             if owned and not as_mapping and self._is_foreign_field(value):
                 return True
             value = value.base
         return isinstance(value, Result | Fresh | Lazy | Tuple)
 
+    def _makes_attributes(self, value: Value) -> bool:
+        """Whether a class computes what its attributes give."""
+        owner = self._types.class_of(value)
+        return owner is not None and self.symbols.method(owner, "__getattribute__") is not None
+
     def _is_foreign_field(self, value: Value) -> bool:
         assert isinstance(value, Field)
         owner = self._types.class_of(value.base)
-        if owner is None or self.symbols.method(owner, "__getattribute__") is not None:
+        if owner is None:
             return True
         declared = self.symbols.field(owner, value.name)
         if declared is None:
