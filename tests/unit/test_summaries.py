@@ -409,3 +409,9 @@ def test_a_chain_too_long_to_follow_is_counted():
 def test_a_long_chain_is_summarised_the_same_in_any_order():
     names = [f"f{n}" for n in range(121)]
     assert summaries(chain(120), names) == summaries(chain(120), names[::-1])
+
+
+def test_what_cannot_be_resolved_is_counted():
+    found = single("def f(x): x()(1)")
+    found.summary("m:f")
+    assert len(found.summaries.unresolved) == 1

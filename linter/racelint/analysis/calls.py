@@ -173,6 +173,7 @@ class Calls(Replay, Library):
                 called = self._call_object(callee, args, keywords, call, state)
                 return called if called is not None else (Result(self.site(call, state)),)
             case _:
+                self.summaries.unresolved.add((self.id, call))
                 return (Result(self.site(call, state)),)
 
     def _call_object(

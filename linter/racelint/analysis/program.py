@@ -52,6 +52,10 @@ class Program:
         finally:
             sys.setrecursionlimit(limit)
 
+    def unknowns(self) -> dict[str, int]:
+        """How often the analysis has met its limits so far: unresolved calls, chains that are too deep."""
+        return {"unresolved calls": len(self._summaries.unresolved), **self._summaries.unknown}
+
     def _typed(self, conflict: Conflict) -> Conflict:
         """The conflict with the kind of its container, if that is unknown and can be inferred."""
         iterable = conflict.loop.iterable

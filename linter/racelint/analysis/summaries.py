@@ -8,6 +8,7 @@ from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge
+from racelint.span import Span
 
 ROUNDS = 3  # runs of a recursive group before its summaries are taken as they are
 NESTED = 80  # calls followed downwards; deeper ones count as unknown
@@ -26,6 +27,7 @@ class Summaries:
         self.knowledge = knowledge
         self.callbacks = Callbacks(symbols, types)
         self.unknown: dict[str, int] = {}
+        self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self._done: dict[str, Summary] = {}
         self._tentative: dict[str, tuple[Summary, int]] = {}
         self._active: dict[str, int] = {}
