@@ -83,17 +83,18 @@ class Describe:
         """Whether `text` names a value as the program does, not by what it is."""
         return isinstance(root(value), Param | Captured | Global | Builtin | TypeValue)
 
-    def is_foreign(self, value: Value, *, as_mapping: bool) -> bool:
+    def is_foreign(self, value: Value, *, as_mapping: bool, by_call: bool) -> bool:
         """Whether a container came out of an unknown call, or belongs to an object of unknown class.
 
-        What such an attribute gives need not be the same object twice. If it is walked as a mapping, it is mostly a
-        dict that came from a store or a decoder.
+        What such an attribute gives need not be the same object twice. What a class of the project keeps and walks as a
+        mapping (`as_mapping`) is mostly a dict, though, from a store or a decoder; and so is an attribute of an object
+        whose class was found by the method that changes it (`by_call`).
         """
         while isinstance(value, Field | Element | Member | View | Copy):
             if isinstance(value, Field) and self._makes_attributes(value.base):
                 return True
             owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
-            if owned and not as_mapping and self._is_foreign_field(value):
+            if owned and self._is_foreign_field(value, as_mapping=as_mapping, by_call=by_call):
                 return True
             value = value.base
         return isinstance(value, Result | Fresh | Lazy | Tuple)
@@ -103,11 +104,13 @@ class Describe:
         owner = self._types.class_of(value)
         return owner is not None and self.symbols.method(owner, "__getattribute__") is not None
 
-    def _is_foreign_field(self, value: Value) -> bool:
+    def _is_foreign_field(self, value: Value, *, as_mapping: bool, by_call: bool) -> bool:
         assert isinstance(value, Field)
         owner = self._types.class_of(value.base)
         if owner is None:
-            return True
+            return not (as_mapping and by_call)
+        if as_mapping:
+            return False
         declared = self.symbols.field(owner, value.name)
         if declared is None:
             return self.symbols.method(owner, "__getattr__") is not None

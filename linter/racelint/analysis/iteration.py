@@ -77,7 +77,9 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         location=Location(source.path, stands.span),
         steps=(*describe.registration(conflict), *describe.steps(event)),
         certain=event.certain,
-        foreign=describe.is_foreign(container, as_mapping=conflict.style in ("keys", "values", "items")),
+        foreign=describe.is_foreign(
+            container, as_mapping=conflict.style in ("keys", "values", "items"), by_call=bool(event.calls)
+        ),
         repeated=conflict.repeated,
         singled=event.singled,
     )
