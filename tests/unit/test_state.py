@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from racelint.analysis.state import Predicate, Resize, State, join, known
+from racelint.analysis.state import Predicate, Resize, State, join
 from racelint.analysis.values import NOTHING_KNOWN, UNKNOWN, Element, Field, Fresh, Literal, Member, Param, Site
 from racelint.span import Span
 
@@ -187,8 +187,3 @@ def test_forgetting_twice_changes_nothing_more():
     once = made.copy()
     made.forget(LOOP)
     assert made.same_as(once)
-
-
-def test_known_leaves_out_what_is_not():
-    assert known((P, UNKNOWN, Q)) == (P, Q)
-    assert known(NOTHING_KNOWN) == ()

@@ -8,9 +8,10 @@ import sys
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.programs import single
+from tests.unit.programs import lower, single
 
-from racelint.analysis.program import FRAMES
+from racelint.analysis.program import FRAMES, link
+from racelint.model import Source
 
 
 @pytest.fixture(autouse=True)
@@ -412,6 +413,6 @@ def test_a_long_chain_is_summarised_the_same_in_any_order():
 
 
 def test_what_cannot_be_resolved_is_counted():
-    found = single("def f(x): x()(1)")
-    found.summary("m:f")
-    assert len(found.summaries.unresolved) == 1
+    program = link([Source("/p/m.py", "m", lower("def f(x): x()(1)"), True)])
+    assert list(program.iteration_conflicts()) == []
+    assert program.unknowns() == {"unresolved calls": 1}

@@ -142,6 +142,3 @@ def _variable(expr: Expr) -> str:
 def _is_fixed(value: Value) -> bool:
     """Whether a value cannot change under the function: what an attribute holds can."""
     return isinstance(value, Param | Captured | Result | Member)
-
-
-__all__ = ["Conditions", "holds"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.paths import mentions, union
-from racelint.analysis.values import NOTHING_KNOWN, UNKNOWN, Literal, Site, Value, Values
+from racelint.analysis.values import NOTHING_KNOWN, Literal, Site, Value, Values
 from racelint.span import Span
 
 
@@ -175,8 +175,3 @@ def _merge(first: dict[str, Values], second: dict[str, Values]) -> None:
             first[name] = values
         elif known != values:
             first[name] = union(known, values)
-
-
-def known(values: Values) -> Values:
-    """The alternatives that are not unknown."""
-    return tuple([value for value in values if value != UNKNOWN])

@@ -36,7 +36,6 @@ from racelint.model import (
     Comp,
     Const,
     Expr,
-    Function,
     Item,
     Logic,
     Name,
@@ -377,8 +376,6 @@ class Types:
                 return self.returned(function)
             case Builtin(name="dataclasses.field" | "attr.ib" | "attrs.field" | "attr.Factory" | "attrs.Factory"):
                 return self._of_default(function_id, call, steps)
-            case Builtin(name="typing.cast") if call.args:
-                return None
             case Builtin(name="sorted"):
                 return LibraryType("list")
             case Builtin(name="copy.copy" | "copy.deepcopy") if call.args:
@@ -413,6 +410,3 @@ def _only(options: list[TypeOf | None]) -> TypeOf | None:
     if len(names) > 1:
         return None
     return max(known, key=lambda option: len(option.args) if isinstance(option, LibraryType) else 0)
-
-
-__all__ = ["ClassType", "Function", "LibraryType", "TypeOf", "Types"]
