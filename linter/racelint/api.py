@@ -2,6 +2,7 @@
 
 from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
+from racelint.analysis.told import Race
 from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Severity, Span, Step
 from racelint.rule import Rule, rule
 
@@ -15,6 +16,7 @@ __all__ = [
     "IterationConflict",
     "Location",
     "Program",
+    "Race",
     "Rule",
     "Severity",
     "Span",

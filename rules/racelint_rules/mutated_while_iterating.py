@@ -1,8 +1,9 @@
 """The rule mutated-while-iterating."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Severity, rule
+from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Race, Severity, rule
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
 MOST_STEPS = 5
@@ -69,6 +70,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
             places.setdefault((conflict.location.path, conflict.location.line), []).append(conflict)
     for conflicts in places.values():  # one finding a line: the surest, told by the shortest way
         yield _finding(max(conflicts, key=lambda conflict: (_confidence(conflict), -len(conflict.steps))))
+    for race in program.crossed_iterations():
+        if (race.location.path, race.location.line) not in places:
+            yield _across_tasks(race)
 
 
 def _is_bug(conflict: IterationConflict) -> bool:
@@ -122,6 +126,22 @@ def _is_new_key(conflict: IterationConflict) -> bool:
 def _skips(conflict: IterationConflict) -> bool:
     """Whether a change makes the loop skip elements; an unknown container with `.remove()` is mostly a list."""
     return conflict.live == "skips" or (conflict.kind == "unknown" and conflict.operation == ".remove()")
+
+
+def _across_tasks(race: Race) -> Finding:
+    return Finding(
+        rule="mutated-while-iterating",
+        severity=Severity.ERROR,
+        confidence=Confidence(race.confidence),
+        location=race.location,
+        message=f"{race.symbol} is iterated while this task waits, and another task may resize it meanwhile",
+        symbol=race.symbol,
+        function=race.function,
+        accesses=(replace(race.first, role="iteration"), replace(race.second, role="change")),
+        because=f"other tasks run at each wait inside the loop, and {race.second.function} resizes it",
+        harm=HARM["raises"],
+        mend="iterate over a copy, list(...), or hold one asyncio.Lock on both sides",
+    )
 
 
 def _finding(conflict: IterationConflict) -> Finding:

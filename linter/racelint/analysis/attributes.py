@@ -12,6 +12,7 @@ from racelint.analysis.values import (
     Builtin,
     Field,
     FunctionValue,
+    Global,
     ModuleValue,
     Partial,
     TypeValue,
@@ -31,26 +32,32 @@ class Attributes(Body):
             case Unknown():
                 return NOTHING_KNOWN
             case ModuleValue() | Builtin():
-                return self._member(base, name, state)
+                return self._member(base, name, span, state)
             case TypeValue(type=type_id):
                 method = self.symbols.method(type_id, name)
                 if method is not None:
                     return (self._bound(method, base),)
-                return self.read(self.place(base, name), state)
+                path = self.place(base, name)
+                self.note(path, "read", span, state)
+                return self.read(path, state)
             case Partial(callee=Builtin(name="super"), args=((receiver,), *_)):
                 return self._inherited(receiver, name)
             case _:
                 return self._instance_attribute(base, name, span, state)
 
-    def _member(self, base: Value, name: str, state: State) -> Values:
+    def _member(self, base: Value, name: str, span: Span, state: State) -> Values:
         found = self.symbols.member(base, name)
+        if isinstance(found, Global):
+            self.note(found, "read", span, state)
         return NOTHING_KNOWN if found is None else self.read(found, state)
 
     def _instance_attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
         owner = self.types.class_of(base)
         method = self.symbols.method(owner, name) if owner else None
         if method is None:
-            return self.read(self.place(base, name), state)
+            path = self.place(base, name)
+            self.note(path, "read", span, state)
+            return self.read(path, state)
         _, function = self.symbols.functions[method]
         if function.is_property:
             return self.invoke(method, base, (), (), span, state)

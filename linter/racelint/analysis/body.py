@@ -6,9 +6,10 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from racelint.analysis.effects import Effects, Start
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import depth, element, root, underlying, unite
-from racelint.analysis.state import Event, Invoke, Predicate, Resize, State
+from racelint.analysis.state import Event, Held, Invoke, Predicate, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -82,7 +83,10 @@ class Summary:
     consumer runs and `yields` what it yields, `invokes` the calls of values that the caller knows, with the containers
     being iterated meanwhile and by which loops. A constructor's `aliases` maps (field, field of that field's object) to
     another field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for
-    a function that never returns.
+    a function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
+    gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
+    `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
+    it starts, `checked` the paths that it tests itself.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -94,6 +98,14 @@ class Summary:
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)
     falls_through: bool = True
     conflicts: dict[Conflict, None] = field(default_factory=dict)
+    acquires: tuple[Value, ...] = ()
+    releases: dict[Value, None] = field(default_factory=dict)
+    yields_held: tuple[Value, ...] | None = None
+    suspends: bool = False
+    starts: dict[Start, None] = field(default_factory=dict)
+    starts_any: bool = False
+    joins: int = 0
+    checked: frozenset[Value] = frozenset()
 
 
 @dataclass
@@ -108,6 +120,10 @@ class Frame:
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
     once: bool = False  # the consumer takes one element and drops the iterator
+    loop: Span | None = None
+    suspended: bool = False  # other tasks may run in a turn
+    joined: int = 0  # what each turn has waited for
+    held: tuple[Held, ...] = ()  # before context managers were entered
 
 
 class Body(Flow[State, Frame]):
@@ -129,6 +145,12 @@ class Body(Flow[State, Frame]):
         self.stopped = False  # the statement at hand calls something that never returns
         self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays
         self.collected: Values = ()  # what the comprehension at hand collects
+        self.effects = Effects()
+        self.entered: tuple[Value, ...] = ()  # locks that the context manager evaluated last holds over its body
+        self.opaque_calls: dict[Span, str] = {}  # calls of methods of which nothing is known, with their names
+        self.singles: set[Span] = set()  # executors made with one worker
+        self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
+        self.testing = False  # the expression at hand decides a branch
         self.once = False  # the generator expression evaluated next is asked for one element only
         self._made: set[Site] = set()
         self._callbacks = 0
@@ -180,6 +202,30 @@ class Body(Flow[State, Frame]):
             state.forget(site)
         self._made.add(site)
         return site
+
+    def note(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
+        """Record an access of a path."""
+        self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)
+
+    @abstractmethod
+    def identity(self, values: Values) -> str:
+        """Whether values are more than what they say: "opened", "object" or ""."""
+
+    @abstractmethod
+    def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
+        """A function or constructor of a library: what it starts."""
+
+    @abstractmethod
+    def lock_kind(self, value: Value) -> str:
+        """The kind of lock that a value is, "" for none."""
+
+    @abstractmethod
+    def lock_method(self, base: Value, name: str, span: Span, state: State) -> None:
+        """`lock.acquire()` and `lock.release()`."""
+
+    @abstractmethod
+    def start(self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False) -> None:
+        """A callable is made to run elsewhere or later."""
 
     def variable(self, name: str, scope: str) -> Value:
         """Where a variable lives that is not the function's own."""
@@ -242,12 +288,14 @@ class Body(Flow[State, Frame]):
 
     def change(
         self, container: Value, change: str, operation: str, keys: Values, span: Span, state: State, *,
-        added: Values = (), certain: bool = True,
+        added: Values = (), certain: bool = True, harmless: bool = False,
     ) -> None:  # fmt: skip
         """A container gains, loses or reorders entries."""
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         found = self.types.container(container)
         kind = found.kind if found is not None else ""
+        access = "discard" if harmless else self._change_kind(container, change, keys, kind, state)
+        self.note(container, access, span, state, kind or "?", self.identity(added))
         singled = any([_is_within(value, container) for value in state.singled])
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
         self.emit(event, state)
@@ -257,6 +305,26 @@ class Body(Flow[State, Frame]):
             path = element(container, keys[0]) if len(keys) == 1 else UNKNOWN
             if path != UNKNOWN:
                 state.heap[path] = NOTHING_KNOWN  # what is put there later is another object
+
+    def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:
+        """The kind of access that a change is; giving an existing key another value resizes nothing."""
+        there = change == "insert" and any([(container, key) in state.present for key in keys])
+        return "setitem" if there and kind not in ("list", "deque", "element") else change
+
+    def container_kind(self, value: Value) -> str:
+        """How a value behaves as a container: "?" if its type is unknown, "" if it is none."""
+        found = self.types.container(value)
+        if found is not None:
+            return found.kind
+        return "?" if self.types.of(value) is None else ""
+
+    def suspend(self, span: Span, state: State) -> None:
+        """Other tasks may run here."""
+        iterated = [(c, frame.loop) for frame in self.frames if frame.loop for c, _ in frame.iterated]
+        self.effects.suspend(span, state)
+        state.crossed |= {(container, loop, span) for container, loop in iterated}
+        for frame in self.frames:
+            frame.suspended = True
 
     def collecting(self) -> Collecting:
         """Gather the resizes that happen inside a `with`."""
@@ -284,6 +352,11 @@ class Body(Flow[State, Frame]):
                         break
             if self.function.name == "__init__":
                 self._find_aliases(final)
+            self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
+            self.summary.joins = final.joined
+        self.summary.starts_any = self.effects.starts_any
+        self.summary.suspends = bool(self.effects.suspensions)
+        self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
 
     def _find_aliases(self, final: State) -> None:

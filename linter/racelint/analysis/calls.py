@@ -9,6 +9,7 @@ from racelint.analysis.body import (
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, unite
 from racelint.analysis.replay import Replay
+from racelint.analysis.starting import Starting
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -35,7 +36,7 @@ COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 
 
-class Calls(Replay, Library):
+class Calls(Starting, Replay, Library):
     """Evaluates calls."""
 
     def call(self, call: Call, state: State) -> Values:
@@ -46,8 +47,11 @@ class Calls(Replay, Library):
         else:
             callees = self.evaluate(call.func, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
+        self.spread = ()
         args, keywords = self._arguments(call, state)
+        self.note_single(call)
         self.once = False
+        self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
         special = self._special(call, callees, args, state)
         if special is not None:
             return special
@@ -59,6 +63,7 @@ class Calls(Replay, Library):
         for arg in call.args:
             values = self.evaluate(arg.value if isinstance(arg, Star) else arg, state)
             if isinstance(arg, Star):
+                self.spread = unite([self.element_of(v, self.site(call.span, state)) for v in values])
                 break  # positions after a spread are not known
             args.append(values)
         keywords = [(name, self.evaluate(value, state)) for name, value in call.keywords]
@@ -162,12 +167,16 @@ class Calls(Replay, Library):
                 return self._library(name, args, keywords, call, state)
             case Field(base=base, name=name):
                 called = self._call_object(callee, args, keywords, call, state)
-                return called if called is not None else self._library_method(base, name, args, call, state)
+                if called is not None:
+                    return called
+                self.call_method(callee, base, name, args, keywords, call, state)
+                return self._library_method(base, name, args, call, state)
             case Param() | Captured() | Member() | Element():
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:
                     return called
                 self._unknown_callable(callee, args, keywords, call, state)
+                self.effects.call(callee, call, None, state, certain=True)
                 return (Result(self.site(call, state)),)
             case Fresh():
                 called = self._call_object(callee, args, keywords, call, state)
@@ -199,7 +208,7 @@ class Calls(Replay, Library):
     ) -> Values:  # fmt: skip
         _, function = self.symbols.functions[function_id]
         given = args if receiver is None else ((receiver,), *args)
-        if function.is_async and not function.is_generator:
+        if (function.is_async or function.is_generator) and self.symbols.is_coroutine(function_id, self.knowledge):
             return (bounded(Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords)),)
         return self._dispatch(function_id, given, keywords, call, state, receiver)
 
@@ -220,6 +229,14 @@ class Calls(Replay, Library):
         assert isinstance(target, FunctionValue)
         receiver = given[0][0] if given and given[0] else None
         return self._dispatch(target.function, tuple(given), value.keywords, call, state, receiver)
+
+    def coroutine_suspends(self, value: Partial) -> bool:
+        """Whether other tasks may run while a coroutine runs."""
+        if value.callee != Builtin(COROUTINE):
+            return True
+        (target,), *_ = value.args
+        assert isinstance(target, FunctionValue)
+        return self.summaries.of(target.function).suspends
 
     def invoke(
         self, function_id: str, receiver: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
@@ -242,9 +259,19 @@ class Calls(Replay, Library):
         source, function = self.symbols.functions[function_id]
         if self._is_deferred(source, function):
             return (Result(self.site(call, state)),)
-        summary = self.summaries.of(function_id)
         bound = self._bind(function, given, keywords)
+        method = bool(function.owner) and function.binding != "none"
+        receiver = given[0][0] if method and given and given[0] else None
+        self.effects.call(function_id, call, receiver, state, certain=self.certain)
+        self._hand_on(function_id, function, bound)
+        summary = self.summaries.of(function_id)
         return self._replay(function_id, function, summary, bound, call, state)
+
+    def _hand_on(self, function_id: str, function: Function, bound: list[Values]) -> None:
+        """Callables that a nested function of the callee may call."""
+        for parameter, values in zip(function.parameters, bound, strict=True):
+            for value in values:
+                self.effects.store(Captured(function_id, parameter.name), value)
 
     def _is_deferred(self, source: Source, function: Function) -> bool:
         """Whether a decorator makes calls run later, in another place."""
@@ -271,6 +298,7 @@ class Calls(Replay, Library):
         self, type_id: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> Values:
         made = Fresh(type_id, self.site(call, state))
+        self.effects.made[call, type_id] = None
         method = self.symbols.method(type_id, "__init__")
         if method is not None:
             self._invoke_one(method, ((made,), *args), keywords, call, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
-from racelint.analysis.state import Predicate, State
+from racelint.analysis.state import Check, Predicate, Read, State
 from racelint.analysis.values import (
     Captured,
     Element,
@@ -19,7 +19,9 @@ from racelint.analysis.values import (
     Values,
 )
 from racelint.model import Bind, Const, Expr, Logic, Name, Op
+from racelint.span import Span
 
+NOWHERE = Span(1, 1, 1, 1)
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 
 
@@ -28,6 +30,22 @@ class Conditions(Body):
 
     def branch(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         """Evaluate a test: the states in which it is true and in which it is false."""
+        if self.testing:
+            return self._branch_on(test, state)
+        outer, reads = state.reads, list[Read]()
+        self.effects.caught = self.guarded > 0
+        state.reads, self.testing = reads, True
+        yes, no = self._branch_on(test, state)
+        self.testing = False
+        reads += _direct(test, state)
+        for outcome, after in ((True, yes), (False, no)):
+            if after is not None:
+                after.reads = outer
+                for read in reads:
+                    after.checks[read.path] = Check(read, outcome)
+        return yes, no
+
+    def _branch_on(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         match test:
             case Op(operator="not", operands=(operand,)):
                 yes, no = self.branch(operand, state)
@@ -66,6 +84,8 @@ class Conditions(Body):
     def _membership(self, key: Expr, container: Expr, state: State) -> tuple[State | None, State | None]:
         keys, containers = self.evaluate(key, state), self.evaluate(container, state)
         absent = state.copy()
+        for found in containers:
+            self.note(found, "lookup", getattr(container, "span", getattr(key, "span", NOWHERE)), state)
         if len(keys) == 1:
             pairs = {(c, keys[0]) for c in containers}
             state.present, absent.absent = state.present | pairs, absent.absent | pairs
@@ -98,6 +118,23 @@ class Conditions(Body):
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True
+
+
+def _direct(test: Expr, state: State) -> list[Read]:
+    """The reads behind a variable that is itself what is tested: `x`, `not x`, `x is None`, `key in x`."""
+    match test:
+        case Name(name=name, scope="local"):
+            return list(state.sources.get(name, ()))
+        case Bind(target=target):
+            return _direct(target, state)
+        case Op(operator="not" | "is" | "is not" | "==" | "!=", operands=(first, *_)):
+            return _direct(first, state)
+        case Op(operator="in" | "not in", operands=(_, container)):
+            return _direct(container, state)
+        case Logic(operands=operands):
+            return [read for operand in operands for read in _direct(operand, state)]
+        case _:
+            return []
 
 
 def holds(predicate: Predicate, state: State) -> bool | None:

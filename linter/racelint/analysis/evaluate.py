@@ -6,13 +6,15 @@ from racelint.analysis.calls import is_abstract
 from racelint.analysis.conditions import Conditions
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.paths import bounded, containers, element, union, unite
-from racelint.analysis.state import State, join
+from racelint.analysis.state import LOCAL, State, join
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
+    Captured,
     Fresh,
     FunctionValue,
+    Global,
     Literal,
     Param,
     Partial,
@@ -128,6 +130,8 @@ class Evaluator(Loops, Conditions, Statements):
                 self.assign(target, values, state)
                 return values
             case Await(value=value, span=span):
+                if isinstance(value, Call):
+                    return self._await_call(value, span, state)
                 return self.opaque(self._await(self.evaluate(value, state), span, state), span, state)
             case Yield(span=span):
                 return self.opaque(self._yield(expr, state), span, state)
@@ -137,8 +141,12 @@ class Evaluator(Loops, Conditions, Statements):
 
     def _name(self, expr: Name, state: State) -> Values:
         if expr.scope == "local":
+            if state.reads is not None and not self.testing and expr.name in state.sources:
+                state.reads.extend(state.sources[expr.name])
             return state.variables.get(expr.name, NOTHING_KNOWN)
         path = self.variable(expr.name, expr.scope)
+        if isinstance(path, Global | Captured):
+            self.note(path, "read", expr.span, state)
         return self.read(path, state)
 
     def _item(self, expr: Item, state: State) -> Values:
@@ -159,6 +167,8 @@ class Evaluator(Loops, Conditions, Statements):
             methods = self.attribute(base, "__getitem__", span, state)
             return unite([self.apply(method, (keys,), (), span, state) for method in methods])
         container = self.types.container(base)
+        if container is not None or self.types.of(base) is None:
+            self.note(base, "lookup", span, state, container.kind if container else "?")
         if container is not None and container.missing == "inserts":
             self.change(base, "insert", "[...]", keys, span, state)
         elif container is not None and container.missing:
@@ -213,15 +223,37 @@ class Evaluator(Loops, Conditions, Statements):
             become(state, joined)
         return values or NOTHING_KNOWN
 
+    def _await_call(self, call: Call, span: Span, state: State) -> Values:
+        """What a call has started has ended when it has been awaited."""
+        values = self.evaluate(call, state)
+        result = self.opaque(self._await(values, span, state), span, state)
+        for key, start in self.effects.starts.items():
+            if _within(start.span, call.span):
+                state.joined |= LOCAL
+                self.effects.starts[key] = start._replace(looped=False)  # one after the other
+        return result
+
     def _await(self, values: Values, span: Span, state: State) -> Values:
-        """Awaiting a coroutine runs it here; awaiting anything else gives something unknown."""
-        results = [
-            self.run_coroutine(value, span, state) if isinstance(value, Partial) else NOTHING_KNOWN for value in values
-        ]
+        """Awaiting a coroutine runs it here; awaiting anything else gives something unknown, later."""
+        results: list[Values] = []
+        suspends = False
+        for value in values:
+            if isinstance(value, Partial):
+                results.append(self.run_coroutine(value, span, state))
+            else:
+                results.append((value,) if isinstance(value, Result) else NOTHING_KNOWN)
+            suspends = suspends or not isinstance(value, Partial) or self.coroutine_suspends(value)
+        if suspends:
+            self.suspend(span, state)
         return unite(results)
 
     def _yield(self, expr: Yield, state: State) -> Values:
         values = self.evaluate(expr.value, state)
+        if self.is_coroutine():
+            return self._await(values, expr.span, state)
+        held = tuple([h.lock for h in state.held])
+        known = self.summary.yields_held
+        self.summary.yields_held = held if known is None else tuple([lock for lock in known if lock in held])
         live = [container for frame in self.frames for container, _ in frame.iterated]
         if expr.delegated:
             live += [container for value in values for container in containers(value)]
@@ -229,6 +261,10 @@ class Evaluator(Loops, Conditions, Statements):
         elements = NOTHING_KNOWN if expr.delegated else values
         self.summary.yields = unite([self.summary.yields, elements]) if self.summary.yields else elements
         return NOTHING_KNOWN
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _is_cheap(expr: Expr) -> bool:

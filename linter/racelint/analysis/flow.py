@@ -55,6 +55,7 @@ class Flow(ABC, Generic[S, Frame]):
     """Walks a function's body; a domain implements the hooks. Hooks change the state they are given in place."""
 
     def __init__(self) -> None:
+        self.guarded = 0  # enclosing try bodies that have handlers
         self._catching: list[list[S]] = []  # one per enclosing try body: states in which an exception may leave it
 
     # --- what a domain says -------------------------------------------------------------------------------------------
@@ -211,7 +212,9 @@ class Flow(ABC, Generic[S, Frame]):
     def _try(self, stmt: Try, state: S) -> Exits[S]:
         raised: list[S] = []
         self._catching.append(raised)
+        self.guarded += bool(stmt.handlers)
         body = self.block(stmt.body, state)
+        self.guarded -= bool(stmt.handlers)
         self._catching.pop()
         if stmt.handlers:
             raised += body.take("raise")

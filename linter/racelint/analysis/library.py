@@ -37,6 +37,7 @@ class Library(Body):
 
     def _library(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
         site = self.site(call, state)
+        self.started_by(name, args, keywords, call, state)
         container_type, _, method = name.rpartition(".")
         if method == "fromkeys":
             return (Fresh(container_type, site),)
@@ -70,8 +71,14 @@ class Library(Body):
                 kind = "list" if name == "sorted" else name
                 if not first or (self.knowledge.container(name) is None and name not in ("sorted", "copy.copy")):
                     return (Fresh(kind, site),)
+                for value in first:
+                    for container, _ in iterated(value):
+                        self.note(container, "snapshot", site.span, state)
                 return tuple([self.copied(v, site, "" if name == "copy.copy" else kind) for v in first])
             case "deep-copy":
+                for value in first:
+                    for container, _ in iterated(value):
+                        self.note(container, "iterate", site.span, state, self.container_kind(container))
                 return tuple([Fresh(self._type_name(v), site) for v in first]) or NOTHING_KNOWN
             case "lazy":
                 skipped = self.knowledge.does(name, "calls-while-iterating")
@@ -88,6 +95,9 @@ class Library(Body):
                 picked = unite([self.element_of(v, site) for v in first])
                 state.present |= {(key.base, key) for key in picked if isinstance(key, Member)}
                 return picked
+            case "suspends":
+                self.suspend(site.span, state)
+                return None
             case "never-returns":
                 self.stopped = True
                 return NOTHING_KNOWN
@@ -115,6 +125,7 @@ class Library(Body):
         """A method of a container, or of something that may be one; of any other type nothing is known."""
         container = self.types.container(base)
         known = container is not None
+        self.lock_method(base, name, call, state)
         if container is None:
             if self.types.of(base) is not None or base == UNKNOWN:
                 return (Result(self.site(call, state)),)
@@ -122,17 +133,21 @@ class Library(Body):
         if name in container.views and not args:
             return (view(base, container.views[name]),)
         if name in container.copies:
+            self.note(base, "snapshot", call, state, container.kind if known else "?")
             return (self.copied(base, self.site(call, state)),)
         position = container.insert.get(name, 0)
         keys = args[position] if 0 <= position < len(args) else ()
         key = keys[0] if len(keys) == 1 else UNKNOWN
         result: Values = (Result(self.site(call, state)),)
+        if name in container.reads:
+            self.note(base, "lookup", call, state, container.kind if known else "?")
         if name in container.reads and container.kind != "list":
             result = self.opaque(self.read(element(base, key), state), call, state)
         change = container.change(name)
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
             added = tuple([v for values in args for v in values])
-            self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known)
+            harmless = name == "discard" or (name == "pop" and len(args) > 1)
+            self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known, harmless=harmless)
         return result
 
     def _adds_nothing(self, args: tuple[Values, ...], base: Value, state: State) -> bool:

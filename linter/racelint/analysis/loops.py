@@ -38,9 +38,15 @@ class Loops(Body):
             values = self.evaluate(loop.iterable, state)
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
+            frame.loop = loop.span
+            for container, _ in frame.iterated:
+                self.note(container, "iterate", loop.span, state, self.container_kind(container))
         elif loop.test is not None:
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
         frame.site = Site(self.id, loop.span)
+        if loop.is_async:
+            self.suspend(loop.span, state)
+            frame.suspended = True
         frame.once, self.once = self.once, False
         frame.outer, state.pending = state.pending, {}
         self.frames.append(frame)
@@ -65,6 +71,8 @@ class Loops(Body):
     def begin_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """Bind the target to the element at hand; earlier turns had other elements."""
         state.pending = {}
+        if state.crossed:
+            state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
         assert frame.site is not None
         if frame.turns:
             state.forget(frame.site)
@@ -101,6 +109,10 @@ class Loops(Body):
                         more = [(c, here._replace(style=s)) for c, s in frame.iterated if c in self.read(c, state)]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
+        frame.joined = state.joined
+        for container, loop_span, span in state.crossed:
+            if loop_span == loop.span:
+                self.effects.cross(container, loop_span, span)
 
     def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
         """Record a container that is resized while its iteration goes on."""
@@ -112,6 +124,11 @@ class Loops(Body):
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
+        state.joined |= frame.joined
+        if frame.suspended:
+            state.suspend()
+        if state.crossed:
+            state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
         state.pending = {**frame.outer, **frame.seen, **state.pending}
 
     def close_loop(self, loop: Loop, frame: Frame) -> None:
@@ -183,6 +200,9 @@ def become(state: State, other: State) -> None:
     state.variables, state.heap = other.variables, other.heap
     state.present, state.absent, state.singled = other.present, other.absent, other.singled
     state.assumptions, state.pending = other.assumptions, other.pending
+    state.held, state.checks, state.sources = other.held, other.checks, other.sources
+    state.started, state.joined = other.started, other.joined
+    state.claimed, state.crossed = other.claimed, other.crossed
 
 
 def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ...]:

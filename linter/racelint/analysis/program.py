@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.body import Conflict
+from racelint.analysis.contexts import Contexts, Finder
 from racelint.analysis.describe import Describe
+from racelint.analysis.guards import Guards
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
+from racelint.analysis.places import Place, Places
+from racelint.analysis.races import Pair, Races
 from racelint.analysis.summaries import Summaries
+from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge, load
 from racelint.model import Attr, Function, Item, Name, Source
@@ -20,6 +27,28 @@ from racelint.span import Span
 Infer: TypeAlias = Callable[[str, str, Span], str | None]
 
 FRAMES = 60_000  # Python frames the interpreter may nest: chains of calls times the depth of their statements
+
+
+class _Linked(NamedTuple):
+    """What is known of the contexts of a program."""
+
+    places: Places
+    contexts: Contexts
+    races: Races
+    pairs: dict[Place, Pair]
+    suspensions: Suspensions
+    teller: Teller
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Chains of calls are followed downwards: more of Python's frames than usual."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class Program:
@@ -33,6 +62,7 @@ class Program:
         self._types = Types(self._symbols, knowledge)
         self._knowledge = knowledge
         self._summaries = Summaries(self._symbols, self._types, knowledge)
+        self._linked: _Linked | None = None
 
     def functions(self) -> Iterator[tuple[str, Source, Function]]:
         """Every function with its id, in the order of the sources."""
@@ -42,15 +72,55 @@ class Program:
     def iteration_conflicts(self) -> Iterator[IterationConflict]:
         """Every container that is resized while an iteration over it goes on, in reported sources."""
         describe = Describe(self._symbols, self._types)
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(limit, FRAMES))
-        try:
+        with _deep_recursion():
             for found in self._conflicts():
                 conflict = self._typed(found)
                 row = self._knowledge.kinds.get(conflict.kind)
                 yield told(conflict, describe, row.live if row else "", row.growth if row else "")
-        finally:
-            sys.setrecursionlimit(limit)
+
+    def races(self) -> Iterator[Race]:
+        """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""
+        linked = self._link()
+        for pair in linked.pairs.values():
+            yield linked.teller.pair(pair)
+
+    def guard_breaches(self) -> Iterator[Race]:
+        """The worst access of each guarded place without its guard; places with a sure race are left out."""
+        linked = self._link()
+        for pair in Guards(self._symbols, linked.places, linked.contexts, linked.races).all():
+            proven = linked.pairs.get(pair.place)
+            if proven is None or proven.confidence < 2:
+                yield linked.teller.pair(pair)
+
+    def stale_writes(self) -> Iterator[Race]:
+        """Writes that depend on what was read before a suspension, where another task may write meanwhile."""
+        linked = self._link()
+        for stale in linked.suspensions.stale_writes():
+            yield linked.teller.stale(stale)
+
+    def crossed_iterations(self) -> Iterator[Race]:
+        """Iterations that go on across a suspension, of containers that another task may resize meanwhile."""
+        linked = self._link()
+        for crossed in linked.suspensions.crossed_iterations():
+            yield linked.teller.crossed(crossed)
+
+    def _link(self) -> _Linked:
+        """Contexts and what they do, computed once."""
+        if self._linked is None:
+            self._run_all()
+            effects = self._summaries.effects
+            places = Places(self._symbols, self._types, self._knowledge)
+            contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places).run()
+            races = Races(self._symbols, effects, places, contexts)
+            pairs = {pair.place: pair for pair in races.all()}
+            suspensions = Suspensions(self._symbols, effects, places, contexts, races)
+            self._linked = _Linked(places, contexts, races, pairs, suspensions, Teller(self._symbols, contexts))
+        return self._linked
+
+    def _run_all(self) -> None:
+        with _deep_recursion():
+            for function_id, _, _ in self.functions():
+                self._summaries.of(function_id)
 
     def unknowns(self) -> dict[str, int]:
         """How often the analysis has met its limits so far: unresolved calls, chains that are too deep."""

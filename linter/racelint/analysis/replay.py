@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from racelint.analysis.attributes import Attributes
 from racelint.analysis.body import (
     MOST_CALLBACKS,
     MOST_CALLS,
@@ -15,11 +14,13 @@ from racelint.analysis.body import (
     visible,
 )
 from racelint.analysis.conditions import holds
+from racelint.analysis.locking import Locking
 from racelint.analysis.paths import Substitute, element, lazy, union
 from racelint.analysis.state import Call as CallStep
-from racelint.analysis.state import Invoke, Predicate, Resize, State
+from racelint.analysis.state import THREADS, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Captured,
@@ -37,7 +38,7 @@ from racelint.model import Const, Function
 from racelint.span import Span
 
 
-class Replay(Attributes):
+class Replay(Locking):
     """Applies summaries."""
 
     def _bind(self, function: Function, given: tuple[Values, ...], keywords: Keywords) -> list[Values]:
@@ -82,7 +83,9 @@ class Replay(Attributes):
                 self._replay_resize(event, feasible, substitute, step, state)
         for invoke, during in list(summary.invokes.items()):
             self._replay_invoke(invoke, during, substitute, step, state)
-        self._replay_stores(summary, substitute, state)
+        self._replay_stores(summary, substitute, call, state)
+        self._replay_locks(summary, function, substitute, call, state)
+        self._replay_starts(summary, substitute, call, state)
         if function.is_generator:
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
@@ -185,7 +188,30 @@ class Replay(Attributes):
             if self.frames:
                 state.record(event)
 
-    def _replay_stores(self, summary: Summary, substitute: Substitute, state: State) -> None:
+    def _replay_locks(
+        self, summary: Summary, function: Function, substitute: Substitute, call: Span, state: State
+    ) -> None:
+        """Locks that the callee has taken or given back, and those that it holds over the body of a `with`."""
+        for lock in summary.acquires:
+            for value in substitute(lock):
+                self.take(value, call, state)
+        for lock in summary.releases:
+            for value in substitute(lock):
+                self.give_back(value, state)
+        if function.is_generator and summary.yields_held:
+            self.entered = tuple([v for lock in summary.yields_held for v in substitute(lock)])
+
+    def _replay_starts(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
+        """What the callee starts of what it was given, and that it starts or joins anything."""
+        for started in summary.starts:
+            for value in substitute(started.callee):
+                self.start(value, started.kind, call, state, many=started.many or started.looped)
+        if summary.starts_any:
+            state.started, state.joined = True, 0
+            self.effects.starts_any = True
+        state.joined |= summary.joins & THREADS
+
+    def _replay_stores(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """Paths that the callee has given other values."""
         news: dict[Value, Values] = {}
         for path, values in summary.stores.items():
@@ -199,6 +225,11 @@ class Replay(Attributes):
                 case _:
                     targets = [path]
             for target in targets:
+                check = state.checks.get(target)
+                if check is not None and target not in summary.checked and path not in summary.checked:
+                    self._act_in_callee(check.read, target, assigned, summary, call, state)
+                for value in assigned:
+                    self.effects.store(target, value)
                 if target != UNKNOWN and not isinstance(target, Captured):
                     news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
                 elif isinstance(target, Captured) and target.function == self.id:
@@ -206,3 +237,20 @@ class Replay(Attributes):
                 elif isinstance(target, Captured):
                     news[target] = assigned
         state.heap.update(news)
+
+    def _act_in_callee(
+        self, read: Read, path: Value, assigned: Values, summary: Summary, call: Span, state: State
+    ) -> None:
+        """The callee writes what the caller has tested before."""
+        detail = "none" if assigned == (NONE,) else "computed"
+        self.effects.act(
+            read,
+            path,
+            "store",
+            call,
+            "condition",
+            state,
+            detail,
+            suspended=summary.suspends,
+            calls=(CallStep(self.id, call, ""),),
+        )

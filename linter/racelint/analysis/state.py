@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.paths import mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Site, Value, Values
+from racelint.record import Record
 from racelint.span import Span
 
 
@@ -63,6 +64,33 @@ class Predicate(NamedTuple):
     scalar: object = None
 
 
+THREADS, LOCAL = 1, 2
+
+
+class Held(Record):
+    """A lock that is held, and where it was taken; `kind` is the knowledge row's, "unknown" for a lock by its name."""
+
+    lock: Value
+    taken: Span
+    kind: str
+
+
+class Read(Record):
+    """A read that later acts may depend on; `suspended` says that other tasks may have run since."""
+
+    path: Value
+    span: Span
+    held: tuple[Held, ...]
+    suspended: bool
+
+
+class Check(Record):
+    """A read that a branch has tested, and how the test came out."""
+
+    read: Read
+    outcome: bool
+
+
 Assumptions: TypeAlias = dict[Predicate, bool]
 Flags: TypeAlias = frozenset[tuple[str, Value]]
 
@@ -71,10 +99,18 @@ class State:
     """Variables, assigned paths, what is known of keys and conditions, and the resizes since the loop turn began.
 
     `pending` maps each resize (and each call that may turn out to be one) to the constants that flag variables held
-    with it, so that `if found: break` after the branch that resized is understood.
+    with it, so that `if found: break` after the branch that resized is understood. `held` are the locks that are
+    certainly held, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
+    `reads` gathers reads while an expression is evaluated (None: nobody asks). `started` says that something may have
+    been started that runs beside what follows, `joined` what has surely ended: `THREADS`, or what this function has
+    started itself (`LOCAL`). `claimed` says that a flag keeps other instances out, `crossed` are iterations of this
+    turn that have been suspended: container, loop, suspension.
     """
 
-    __slots__ = ("absent", "assumptions", "heap", "pending", "present", "singled", "variables")
+    __slots__ = (
+        "absent", "assumptions", "checks", "claimed", "crossed", "heap", "held", "joined", "pending", "present", "reads", "singled",
+        "sources", "started", "variables",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.variables: dict[str, Values] = {}
@@ -84,6 +120,14 @@ class State:
         self.singled: frozenset[Value] = frozenset()  # values found equal to another one
         self.assumptions: Assumptions = {}
         self.pending: dict[Event, Flags] = {}
+        self.held: tuple[Held, ...] = ()
+        self.checks: dict[Value, Check] = {}
+        self.sources: dict[str, tuple[Read, ...]] = {}
+        self.reads: list[Read] | None = None
+        self.started = False
+        self.joined = 0
+        self.claimed = False
+        self.crossed: frozenset[tuple[Value, Span, Span]] = frozenset()
 
     def copy(self) -> State:
         """An independent copy."""
@@ -93,7 +137,20 @@ class State:
         other.present, other.absent, other.singled = self.present, self.absent, self.singled
         other.assumptions = self.assumptions.copy() if self.assumptions else {}
         other.pending = self.pending.copy() if self.pending else {}
+        other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
+        other.claimed, other.crossed = self.claimed, self.crossed
+        other.checks = self.checks.copy() if self.checks else {}
+        other.sources = self.sources.copy() if self.sources else {}
         return other
+
+    def suspend(self) -> None:
+        """Other tasks run: what was read before may no longer hold."""
+        if self.reads:
+            self.reads[:] = [read._replace(suspended=True) for read in self.reads]
+        if self.checks:
+            self.checks = {p: c._replace(read=c.read._replace(suspended=True)) for p, c in self.checks.items()}
+        if self.sources:
+            self.sources = {n: tuple([r._replace(suspended=True) for r in reads]) for n, reads in self.sources.items()}
 
     def same_as(self, other: State) -> bool:
         """Whether another turn from `other` would see anything new (pending resizes are seen at once, not carried)."""
@@ -104,6 +161,8 @@ class State:
             and self.absent == other.absent
             and self.singled == other.singled
             and self.assumptions == other.assumptions
+            and self.held == other.held
+            and self.started == other.started
         )
 
     def assign(self, name: str, values: Values) -> None:
@@ -160,6 +219,17 @@ def join(first: State | None, second: State | None) -> State | None:
         first.heap[path] = one if one == two else union(one, two)
     first.present, first.absent = first.present & second.present, first.absent & second.absent
     first.singled = first.singled & second.singled
+    if first.held != second.held:
+        first.held = tuple([held for held in first.held if held in second.held])
+    first.claimed = first.claimed and second.claimed
+    first.crossed |= second.crossed
+    first.started, first.joined = first.started or second.started, first.joined & second.joined
+    if first.checks:
+        first.checks = {p: check for p, check in first.checks.items() if second.checks.get(p) == check}
+    if second.sources:
+        for name, reads in second.sources.items():
+            known = first.sources.get(name)
+            first.sources[name] = reads if known is None else tuple(dict.fromkeys((*known, *reads)))
     if first.assumptions:
         first.assumptions = {p: held for p, held in first.assumptions.items() if second.assumptions.get(p) is held}
     for resize, flags in second.pending.items():

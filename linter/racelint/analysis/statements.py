@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
+from racelint.analysis.effects import is_shared_path
+from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, union, unite
-from racelint.analysis.state import State
+from racelint.analysis.state import LOCAL, Read, State
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
+    Builtin,
+    Copy,
+    Field,
     Fresh,
+    FunctionValue,
+    Global,
     Literal,
+    Param,
     Result,
     Tuple,
+    TypeValue,
     Value,
     Values,
+    View,
 )
 from racelint.model import (
     Assign,
@@ -45,6 +56,8 @@ class Statements(Calls):
     def simple(self, stmt: Assign | Update | Delete | Eval | Collect | Defer | Spawn, state: State) -> bool:
         """Run a statement without control flow; False if it never ends normally."""
         self.stopped = False
+        self.effects.holds[stmt.span] = state.held
+        self.effects.caught = self.guarded > 0
         self._simple(stmt, state)
         return not self.stopped
 
@@ -74,9 +87,47 @@ class Statements(Calls):
                 for target, found in zip(parts, values, strict=True):
                     self.assign(target, found, state)
                 return
+        state.reads = reads = list[Read]()
         found = self.evaluate(value, state)
+        state.reads = None
         for target in targets:
+            self._trace(target, reads, state)
             self.assign(target, found, state)
+
+    def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
+        """What is stored depends on these reads."""
+        match target:
+            case Name(name=name, scope="local"):
+                if reads:
+                    state.sources[name] = tuple(dict.fromkeys(reads))
+                else:
+                    state.sources.pop(name, None)
+            case Attr(base=base, name=name, span=span):
+                for owner in self.evaluate(base, state):
+                    self._derive(self.place(owner, name), reads, "store", span, state)
+            case Name(name=name, scope=scope, span=span):
+                self._derive(self.variable(name, scope), reads, "store", span, state)
+            case Item(base=base, span=span):
+                for owner in self.evaluate(base, state):
+                    self._derive(owner, reads, "setitem", span, state)
+            case Build(parts=parts):
+                for part in parts:
+                    self._trace(part, reads, state)
+            case _:
+                pass
+
+    def _derive_update(self, stmt: Update, reads: list[Read], state: State) -> None:
+        """`x += ...` depends on x as it was before what is added was computed."""
+        if isinstance(stmt.target, Attr | Name | Item):
+            kind = "update-item" if isinstance(stmt.target, Item) else "update"
+            for read in reads:
+                if read.suspended and read.span == stmt.target.span:
+                    self._derive(read.path, [read], kind, stmt.span, state)
+
+    def _derive(self, path: Value, reads: list[Read], kind: str, span: Span, state: State) -> None:
+        for read in reads:
+            if read.path == path:
+                self.effects.act(read, path, kind, span, "data", state, "computed")
 
     def assign(self, target: Expr, values: Values, state: State) -> None:
         """Assign values to a target."""
@@ -85,12 +136,12 @@ class Statements(Calls):
                 if scope == "local":
                     state.assign(name, values)
                 else:
-                    state.heap[self.variable(name, scope)] = values
-            case Attr(base=base, name=name):
+                    self._store(self.variable(name, scope), values, target.span, state)
+            case Attr(base=base, name=name, span=span):
                 for owner in self.evaluate(base, state):
                     path = self.place(owner, name)
                     if path != UNKNOWN:
-                        state.heap[path] = values
+                        self._store(path, values, span, state)
             case Item(base=base, key=key, span=span):
                 self._store_item(self.evaluate(base, state), key, values, span, state)
             case Build(parts=parts):
@@ -99,6 +150,29 @@ class Statements(Calls):
                 self.assign(inner, NOTHING_KNOWN, state)
             case _:
                 self.evaluate(target, state)
+
+    def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
+        """Give a path other values."""
+        if is_shared_path(path):
+            kind = "update" if self.updating else "store"
+            self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
+            for value in values:
+                self.effects.store(path, value)
+        state.heap[path] = values
+        state.checks.pop(path, None)
+
+    def _stored(self, values: Values) -> str:
+        """What kind of thing is stored, in a word of `Access.detail`."""
+        if all([isinstance(v, Literal) for v in values]):
+            return "none" if all([v == NONE for v in values]) else "constant"
+        if any([self.types.container(v) is not None and isinstance(v, Fresh | Copy) for v in values]):
+            return "fresh"
+        identity = self.identity(values)
+        if identity:
+            return identity
+        if all([isinstance(v, FunctionValue | TypeValue | Builtin | Param) for v in values]):
+            return "given"
+        return "computed"
 
     def _unpack(self, targets: tuple[Expr, ...], values: Values, state: State) -> None:
         starred = [index for index, target in enumerate(targets) if isinstance(target, Star)]
@@ -139,8 +213,11 @@ class Statements(Calls):
         return True
 
     def _update(self, stmt: Update, state: State) -> None:
+        state.reads = reads = list[Read]()
         current = self.evaluate(stmt.target, state)
         added = self.evaluate(stmt.value, state)
+        state.reads = None
+        self._derive_update(stmt, reads, state)
         change = IN_PLACE.get(stmt.operator)
         mutable = [v for v in current if change and self._changes_in_place(v, stmt.operator)]
         for value in mutable:
@@ -151,6 +228,7 @@ class Statements(Calls):
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):
+                self.note(base, "update-item", stmt.span, state, self.container_kind(base))
                 container = self.types.container(base)
                 if container is not None and container.missing:  # else the key was read just now: it is there
                     self.change(base, "insert", f"[...] {stmt.operator}=", keys, stmt.span, state)
@@ -158,7 +236,9 @@ class Statements(Calls):
                 if path != UNKNOWN:
                     state.heap[path] = result
         else:
+            self.updating = True
             self.assign(stmt.target, result, state)
+            self.updating = False
 
     def _changes_in_place(self, value: Value, operator: str) -> bool:
         container = self.types.container(value)
@@ -179,7 +259,9 @@ class Statements(Calls):
                         self.remove_item(owner, keys, span, state)
             case Attr(base=base, name=name):
                 for owner in self.evaluate(base, state):
-                    state.heap[self.place(owner, name)] = NOTHING_KNOWN
+                    path = self.place(owner, name)
+                    self.note(path, "delete", target.span, state, "none")
+                    state.heap[path] = NOTHING_KNOWN
             case Build(parts=parts):
                 for part in parts:
                     self._delete(part, state)
@@ -196,24 +278,46 @@ class Statements(Calls):
 
     def hold(self, hold: Hold, state: State) -> Frame:
         """Enter context managers."""
+        frame = Frame(held=state.held)
         for manager, target in hold.items:
+            self.entered = ()
             values = self.evaluate(manager, state)
+            span: Span = getattr(manager, "span", hold.span)
+            if hold.is_async:
+                self.suspend(span, state)
+            entered = self.enter(values, span, state)
+            self.entered = ()
             if target is not None:
-                entered = tuple([v for v in values if isinstance(v, Fresh)]) or NOTHING_KNOWN
-                self.assign(target, entered, state)
-        return Frame()
+                self.assign(target, entered or NOTHING_KNOWN, state)
+        self.effects.holds[hold.span] = frame.held
+        return frame
 
     def release(self, hold: Hold, frame: Frame, state: State) -> None:
         """Leave context managers."""
+        if hold.is_async:
+            self.suspend(hold.span, state)
+        state.held = tuple([held for held in state.held if held in frame.held])
+        if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):
+            state.joined |= LOCAL
 
     def jump(self, jump: Jump, state: State) -> None:
         """Evaluate what is returned or raised."""
         if jump.value is not None:
             values = self.evaluate(jump.value, state)
             if jump.kind == "return":
+                self._hand_out(values, jump.span, state)
                 self.returns(values)
         elif jump.kind == "return":
             self.returns((Literal(None, "None"),))
+
+    def _hand_out(self, values: Values, span: Span, state: State) -> None:
+        """A container that is returned from under a lock is used without it."""
+        if not state.held:
+            return
+        for value in values:
+            for container, _ in iterated(value):
+                if isinstance(container, Field | Global) and self.types.container(container) is not None:
+                    self.note(container, "hand-out", span, state, "view" if isinstance(value, View) else "live")
 
     def caught(self, target: Expr | None, state: State) -> None:
         """Bind an exception handler's target."""

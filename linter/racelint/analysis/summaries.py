@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Summary
 from racelint.analysis.callbacks import Callbacks
+from racelint.analysis.effects import Effects
 from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -28,6 +29,7 @@ class Summaries:
         self.callbacks = Callbacks(symbols, types)
         self.unknown: dict[str, int] = {}
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
+        self.effects: dict[str, Effects] = {}
         self._done: dict[str, Summary] = {}
         self._tentative: dict[str, tuple[Summary, int]] = {}
         self._active: dict[str, int] = {}
@@ -90,6 +92,7 @@ class Summaries:
         except RecursionError:
             self.unknown["functions nested too deeply"] = self.unknown.get("functions nested too deeply", 0) + 1
             return Summary()
+        self.effects[function_id] = evaluator.effects
         return evaluator.summary
 
     def _forget_tentative(self, index: int) -> None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, TypeValue, Value
+from racelint.knowledge import Knowledge
 from racelint.model import (
     Attr,
     Call,
@@ -166,6 +167,17 @@ class Symbols:
                 return TypeValue(nested) if nested in self.types else None
             case _:
                 return None
+
+    def is_coroutine(self, function_id: str, knowledge: Knowledge) -> bool:
+        """Whether calling a function makes a coroutine: it is async, or a generator that a decorator makes one."""
+        source, function = self.functions[function_id]
+        if function.is_async:
+            return not function.is_generator
+        for decorator in function.decorators if function.is_generator else ():
+            value = self.static(source.name, decorator.func if isinstance(decorator, Call) else decorator)
+            if isinstance(value, Builtin) and knowledge.does(value.name, "coroutine"):
+                return True
+        return False
 
     # --- types --------------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,15 @@ from typing import Any
 
 from racelint.errors import RacelintError
 
+BUILTIN = ("python.toml", "concurrency.toml")
 LIVE = {"raises", "skips", "snapshot"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
-    "never-returns", "defers",
+    "never-returns", "defers", "coroutine", "suspends", "context-manager", "synchronized",
 }  # fmt: skip
+TABLES = ("container", "function", "lock", "start", "entry", "safe", "join")
+LOCKS = {"exclusive", "shared", "async", "counted", "process"}
+CONTEXTS = {"thread", "pool", "task", "loop", "remote", "process", "handler", "here", "unknown"}
 
 
 class KnowledgeError(RacelintError):
@@ -65,10 +69,76 @@ class LibraryFunction:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LockType:
+    """Types that exclude other contexts; `over` is the position of an argument that is the lock itself."""
+
+    types: tuple[str, ...]
+    kind: str
+    over: int = -1
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StartRow:
+    """A call that makes a callable run elsewhere or later; `when` is "now", or "start" if that needs its start()."""
+
+    names: tuple[str, ...]
+    kind: str
+    callable: int
+    keyword: str = ""
+    many: bool = False
+    when: str = "now"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """Functions that a library calls: methods of subclasses of `bases`, or what `decorators` register.
+
+    `instance` is "call" if each call has an object of its own, "own" if each object has its one context, else
+    "shared"; `only` is "sync" or "async" if the row holds for such functions alone.
+    """
+
+    kind: str
+    bases: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    instance: str = "shared"
+    only: str = ""
+    source: str = ""
+
+
+class Concurrency:
+    """The rows about what runs beside what, indexed by name."""
+
+    def __init__(
+        self, locks: Iterable[LockType], starts: Iterable[StartRow], entries: Iterable[EntryRow],
+        safe: Iterable[str], joins: Iterable[str],
+    ) -> None:  # fmt: skip
+        self.locks = {name: row for row in locks for name in row.types}
+        self.starts = {name: row for row in starts for name in row.names}
+        self.entries = tuple(entries)
+        self.safe = frozenset(safe)
+        self.joins = frozenset(joins)
+        self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
+
+    def start(self, name: str) -> StartRow | None:
+        """The row of a function or constructor; "*.name" stands for a method of that name on an unknown object."""
+        return self.starts.get(name)
+
+
 class Knowledge:
     """All rows, indexed by name."""
 
-    def __init__(self, containers: Iterable[Container], functions: Iterable[LibraryFunction], aliases: dict[str, str]):
+    def __init__(
+        self,
+        containers: Iterable[Container],
+        functions: Iterable[LibraryFunction],
+        aliases: dict[str, str],
+        concurrency: Concurrency,
+    ) -> None:
+        self.concurrency = concurrency
         self.kinds: dict[str, Container] = {}
         self.container_types: dict[str, Container] = {}
         for container in containers:
@@ -101,7 +171,8 @@ class Knowledge:
 
     def speaks_of(self, name: str) -> bool:
         """Whether a table has a row for a dotted name."""
-        return name in self.functions or name in self.container_types or name in self.aliases
+        known = (self.functions, self.container_types, self.aliases, self.concurrency.locks, self.concurrency.starts)
+        return any(name in table for table in known)
 
     def does(self, name: str, what: str) -> LibraryFunction | None:
         """The row that says a function does something."""
@@ -121,18 +192,28 @@ class Knowledge:
 def load(extra: Iterable[Path] = ()) -> Knowledge:
     """The built-in tables and any others. Raises KnowledgeError."""
     extra = tuple(extra)
-    tables = [_builtin(), *[_read(path) for path in extra]]
-    for table, name in zip(tables, ["the built-in table", *map(str, extra)], strict=True):
+    tables = [*_builtin(), *[_read(path) for path in extra]]
+    for table, name in zip(tables, [*BUILTIN, *map(str, extra)], strict=True):
         _check_shape(table, name)
-    containers = [_row(Container, row) for table in tables for row in table.get("container", ())]
-    functions = [_row(LibraryFunction, row) for table in tables for row in table.get("function", ())]
+
+    def rows(kind: str) -> list[dict[str, Any]]:
+        return [row for table in tables for row in table.get(kind, ())]
+
     aliases = {name: target for table in tables for name, target in table.get("aliases", {}).items()}
-    return Knowledge(containers, functions, aliases)
+    concurrency = Concurrency(
+        [_row(LockType, row) for row in rows("lock")],
+        [_row(StartRow, row) for row in rows("start")],
+        [_row(EntryRow, row) for row in rows("entry")],
+        [name for row in rows("safe") for name in row["types"]],
+        [name for row in rows("join") for name in row["names"]],
+    )
+    containers = [_row(Container, row) for row in rows("container")]
+    return Knowledge(containers, [_row(LibraryFunction, row) for row in rows("function")], aliases, concurrency)
 
 
 @functools.cache
-def _builtin() -> dict[str, Any]:
-    return _read(Path(__file__).with_name("python.toml"))
+def _builtin() -> tuple[dict[str, Any], ...]:
+    return tuple(_read(Path(__file__).with_name(name)) for name in BUILTIN)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -144,23 +225,27 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _check_shape(table: dict[str, Any], name: str) -> None:
     """Raise KnowledgeError for anything but arrays of rows and the table of aliases."""
-    unknown = sorted(table.keys() - {"container", "function", "aliases"})
+    unknown = sorted(table.keys() - {*TABLES, "aliases"})
     if unknown:
-        raise KnowledgeError(f"{name}: unknown table {unknown[0]!r} (there are container, function and aliases)")
-    for kind in ("container", "function"):
+        raise KnowledgeError(f"{name}: unknown table {unknown[0]!r} (there are {', '.join(TABLES)} and aliases)")
+    for kind in TABLES:
         rows = table.get(kind, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise KnowledgeError(f"{name}: write each row as [[{kind}]]")
         for row in rows:
-            listed = row.get("types", row.get("names"))
+            listed = next((row[key] for key in ("types", "names", "bases", "decorators") if key in row), None)
             if not isinstance(listed, list) or not listed:
                 raise KnowledgeError(f"{name}: a {kind} row needs a list of its types or names")
-            _check_words(row, name)
+            kinds = LOCKS if kind == "lock" else CONTEXTS if kind in ("start", "entry") else None
+            _check_words(row, name, kinds)
 
 
-def _check_words(row: dict[str, Any], name: str) -> None:
-    """Raise KnowledgeError for a word that no analysis knows."""
-    for key, known in (("live", LIVE), ("does", DOES)):
+def _check_words(row: dict[str, Any], name: str, kinds: set[str] | None) -> None:
+    """Raise KnowledgeError for a word that no analysis knows; a container's kind is a name of its own."""
+    words = [("live", LIVE), ("does", DOES)]
+    if kinds is not None:
+        words.append(("kind", kinds))
+    for key, known in words:
         if key in row and row[key] not in known:
             raise KnowledgeError(f"{name}: {key} = {row[key]!r} (known are {', '.join(sorted(known))})")
     for key in ("insert", "views"):

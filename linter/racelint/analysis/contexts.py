@@ -1,0 +1,452 @@
+"""Contexts: what runs beside what, and in which states (context, lockset, receiver) each function is entered.
+
+Entry states are propagated from the roots along calls, top-down, after RacerD's idea of keeping accesses where they are
+(Blackshear et al. 2018); one intersection over all callers would be wrong both ways.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from racelint.analysis.effects import CallSite, Effects, Start
+from racelint.analysis.paths import root
+from racelint.analysis.places import Places
+from racelint.analysis.state import THREADS
+from racelint.analysis.summaries import Summaries
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import (
+    Builtin,
+    Captured,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Member,
+    Param,
+    Partial,
+    TypeValue,
+    Value,
+)
+from racelint.knowledge import EntryRow, Knowledge
+from racelint.model import Call, Function
+from racelint.record import Record
+from racelint.span import Span
+
+EXTERNAL = "external"
+LOOP = frozenset({"task", "loop", "remote", "async external"})
+MOST_STATES = 6  # entry states kept for a function and context
+FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # a receiver: nobody else's yet; one for each context; unknown; shared
+
+
+class Context(Record):
+    """Something that runs concurrently.
+
+    `kind` is "thread", "pool", "task", "loop", "remote", "handler", "process", "unknown", "external" (callers'
+    threads) or "async external" (callers' tasks). `starter` and `span` say where it is started (None: by a library or
+    by callers). `many` says that several run at once on the same object; `receiver` is FRESH, OWN or SHARED.
+    """
+
+    kind: str
+    function: str
+    starter: str | None
+    span: Span | None
+    many: bool
+    receiver: int
+    certain: bool = True
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it runs on an event loop, one at a time between suspensions."""
+        return self.kind in LOOP
+
+    @property
+    def is_external(self) -> bool:
+        """Whether callers of the public interface are meant."""
+        return self.kind in (EXTERNAL, "async external")
+
+
+class Entry(NamedTuple):
+    """A state in which a function is entered, and the call that leads there (None for a context's root)."""
+
+    context: int
+    receiver: int
+    locks: frozenset[str]
+    origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
+
+
+class Came(NamedTuple):
+    """The caller, its own entry and the call by which a function was entered."""
+
+    caller: str
+    entry: Entry
+    span: Span
+
+
+@dataclass
+class Contexts:
+    """All contexts, and for each function the states in which it is entered."""
+
+    roots: list[Context] = field(default_factory=list)
+    entries: dict[str, dict[Entry, Came | None]] = field(default_factory=dict)
+    made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
+
+    def way(self, function: str, entry: Entry) -> list[tuple[str, Span]]:
+        """The calls from a context's root to a function, outermost first: the calling functions and the spans."""
+        way: list[tuple[str, Span]] = []
+        came = self.entries[function].get(entry)
+        while came is not None and len(way) < 60:
+            way.append((came.caller, came.span))
+            came = self.entries[came.caller].get(came.entry)
+        return way[::-1]
+
+
+class Finder:
+    """Builds `Contexts` out of the effects of all functions."""
+
+    def __init__(
+        self, symbols: Symbols, types: Types, knowledge: Knowledge, summaries: Summaries, places: Places
+    ) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._knowledge = knowledge
+        self._effects = summaries.effects
+        self._places = places
+        self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
+        self._edges: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
+        self._called: set[str] = set()
+        self._found = Contexts()
+        self._active: set[str] = set()
+
+    def run(self) -> Contexts:
+        """Everything, in three steps: callables that are kept, edges, roots."""
+        product = {f: e for f, e in self._effects.items() if self._symbols.functions[f][0].reported}
+        for effects in product.values():
+            for path, value in effects.stored:
+                self._keep(path, value)
+        for function_id, effects in product.items():
+            self._link(function_id, effects)
+        started = list(self._starts())
+        for context in started:
+            self._root(context)
+        for context in self._entries():
+            self._root(context)
+        self._externals({context.function for context in started})
+        self._active = {owner for context in self._found.roots for owner in self._owners(context)}
+        for index, context in enumerate(self._found.roots):
+            self._spread(index, context)
+        return self._found
+
+    def _owners(self, context: Context) -> Iterator[str]:
+        """The types whose methods start a context or are its root."""
+        if context.kind in (EXTERNAL, "async external", "unknown", "process"):
+            return
+        for function_id in (context.starter, context.function):
+            if function_id is not None:
+                source, function = self._symbols.functions[function_id]
+                if function.owner:
+                    yield f"{source.name}:{function.owner}"
+
+    def _is_active(self, type_id: str) -> bool:
+        """Whether objects of a type have contexts of their own: who made one is not alone with it."""
+        if type_id not in self._symbols.types:
+            return False
+        line = [a.type for a in self._symbols.ancestors(type_id) if isinstance(a, TypeValue)]
+        return any(t in self._active for t in line)
+
+    def _root(self, context: Context) -> None:
+        if context not in self._found.roots:
+            self._found.roots.append(context)
+
+    # --- callables and calls ------------------------------------------------------------------------------------------
+
+    def _keep(self, path: Value, value: Value) -> None:
+        key = self._key(path)
+        if key is not None:
+            for target in targets(value):
+                self._kept[key][target] = None
+
+    def _key(self, path: Value) -> tuple[str, str] | None:
+        while isinstance(path, Element | Member):
+            path = path.base
+        match path:
+            case Captured(function=function, name=name):
+                return function, name
+            case Field(name=name):
+                located = self._places.locate(path)
+                return (located.place.owner, name) if located is not None else None
+            case _:
+                return None
+
+    def _link(self, function_id: str, effects: Effects) -> None:
+        """The calls of a function; one of a kept callable leads to all that are kept there."""
+        for site in effects.calls.values():
+            if isinstance(site.callee, str):
+                self._edge(function_id, site.callee, site)
+                for override in self._overrides(site):
+                    self._edge(function_id, override, site)
+                continue
+            key = self._key(site.callee)
+            for target in self._kept.get(key, ()) if key is not None else ():
+                self._edge(function_id, target.function, site._replace(receiver=_foreign(target.receiver)))
+
+    def _edge(self, caller: str, callee: str, site: CallSite) -> None:
+        self._edges[caller].append((callee, site))
+        if caller != callee:
+            self._called.add(callee)
+
+    def _overrides(self, site: CallSite) -> list[str]:
+        """What subclasses put in place of the called method, if the receiver may be one of theirs."""
+        assert isinstance(site.callee, str)
+        source, function = self._symbols.functions[site.callee]
+        if (
+            site.receiver is None
+            or isinstance(site.receiver, Fresh)
+            or function.owner is None
+            or function.name == "__init__"
+        ):
+            return []
+        owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
+        overrides = self._symbols.overrides(owner, function.name)
+        return overrides if len(overrides) <= 6 else []
+
+    # --- roots --------------------------------------------------------------------------------------------------------
+
+    def _starts(self) -> Iterator[Context]:
+        """What the functions of the project start."""
+        for function_id, effects in self._effects.items():
+            if not self._symbols.functions[function_id][0].reported:
+                continue
+            for start in effects.starts.values():
+                if isinstance(start.callee, Field | Captured):
+                    key = self._key(start.callee)
+                    for target in self._kept.get(key, ()) if key is not None else ():
+                        yield self._context(start, target._replace(receiver=_foreign(target.receiver)), function_id)
+                for target in targets(start.callee):
+                    yield self._context(start, target, function_id)
+
+    def _context(self, start: Start, target: FunctionValue, starter: str) -> Context:
+        fresh = isinstance(target.receiver, Fresh)
+        receiver = OWN if fresh else SHARED
+        many = start.many or (start.looped and not fresh)
+        return Context(start.kind, target.function, starter, start.span, many, receiver)
+
+    def _entries(self) -> Iterator[Context]:
+        """What libraries call."""
+        for row in self._knowledge.concurrency.entries:
+            if row.bases:
+                yield from self._by_base(row)
+            if row.decorators:
+                yield from self._by_decorator(row)
+
+    def _by_base(self, row: EntryRow) -> Iterator[Context]:
+        for type_id, (source, record) in self._symbols.types.items():
+            line = self._symbols.ancestors(type_id)
+            if not source.reported or not any(isinstance(a, Builtin) and a.name in row.bases for a in line):
+                continue
+            for name, qualname in record.methods.items():
+                if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
+                    receiver = {"call": FRESH, "own": OWN}.get(row.instance, SHARED)
+                    yield Context(row.kind, f"{source.name}:{qualname}", None, None, row.kind == "handler", receiver)
+
+    def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
+        for function_id, (source, function) in self._symbols.functions.items():
+            if not source.reported or (row.only and row.only != ("async" if function.is_async else "sync")):
+                continue
+            for decorator in function.decorators:
+                named = decorator.func if isinstance(decorator, Call) else decorator
+                value = self._symbols.static(source.name, named)
+                if isinstance(value, Builtin) and value.name in row.decorators:
+                    yield Context(row.kind, function_id, None, None, True, SHARED)
+
+    def _externals(self, started: set[str]) -> None:
+        """The public functions and methods that nothing in the project calls."""
+        entered = {context.function for context in self._found.roots}
+        for function_id, (source, function) in self._symbols.functions.items():
+            if not source.reported or function_id in self._called or function_id in started or function_id in entered:
+                continue
+            if function_id in self._effects and _is_public(function):
+                kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
+                self._root(Context(kind, function_id, None, None, False, SHARED))
+
+    # --- entry states -------------------------------------------------------------------------------------------------
+
+    def _spread(self, index: int, context: Context) -> None:
+        """Propagate a context from its root along all calls."""
+        if context.function not in self._effects or context.kind == "process":
+            return
+        first = Entry(index, context.receiver, self._contract(context.function))
+        if not self._enter(context.function, first, None):
+            return
+        todo = deque([(context.function, first)])
+        while todo:
+            function_id, entry = todo.popleft()
+            effects = self._effects.get(function_id)
+            if effects is None or entry not in self._found.entries[function_id]:
+                continue
+            for _, type_id in effects.made:
+                self._found.made_in.setdefault(type_id, set()).add(index)
+            for callee, site in self._edges.get(function_id, ()):
+                if not site.certain or is_shielded(site, effects):
+                    continue
+                next_entry = self._through(entry, callee, site)
+                if self._enter(callee, next_entry, Came(function_id, entry, site.span)):
+                    todo.append((callee, next_entry))
+
+    def _through(self, entry: Entry, callee: str, site: CallSite) -> Entry:
+        locks = entry.locks
+        if site.held:
+            locks = locks | self._places.locks(site.held)
+        locks = locks | self._contract(callee)
+        return Entry(entry.context, self._receiver(entry, site), locks, self._origin(entry, site))
+
+    def _origin(self, entry: Entry, site: CallSite) -> str:
+        """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
+        match site.receiver:
+            case Param(index=0):
+                return entry.origin
+            case Field(base=base, name=name):
+                owner = self._types.class_of(base)
+                if owner is None:
+                    return ""
+                return f"{'=' if self._places.is_own_field(owner, name) else ''}{owner}.{name}"
+            case _:
+                return ""
+
+    def _receiver(self, entry: Entry, site: CallSite) -> int:
+        """What the callee's own instance is to the context."""
+        match site.receiver:
+            case Fresh(type=name):
+                return SHARED if site.started and self._is_active(name) else FRESH
+            case Param(index=0):
+                return entry.receiver
+            case Field() as path:
+                base: Value = path
+                if not isinstance(root(base), Param | Global | Captured | TypeValue):
+                    return MAYBE
+                while isinstance(base, Field):
+                    owner = self._types.class_of(base.base)
+                    if owner is None or not self._places.is_own_field(owner, base.name):
+                        return SHARED
+                    base = base.base
+                if isinstance(base, Param):
+                    return entry.receiver if base.index == 0 else MAYBE
+                return SHARED
+            case None | TypeValue() | Global():
+                return SHARED
+            case Element() | Member() as path if isinstance(root(path), Param | Global | Captured | TypeValue):
+                return SHARED
+            case Captured():
+                return SHARED
+            case _:
+                return MAYBE
+
+    def _contract(self, function_id: str) -> frozenset[str]:
+        """Locks that a decorator holds around every call of a function."""
+        source, function = self._symbols.functions[function_id]
+        if not function.decorators:
+            return frozenset()
+        locks: set[str] = set()
+        for decorator in function.decorators:
+            named = decorator.func if isinstance(decorator, Call) else decorator
+            value = self._symbols.static(source.name, named)
+            if isinstance(value, Builtin) and self._knowledge.does(value.name, "synchronized"):
+                locks.add(f"@{value.name}")
+            elif isinstance(value, FunctionValue):
+                locks |= self._held_by_wrapper(value.function, source.name, function)
+        return frozenset(locks)
+
+    def _held_by_wrapper(self, decorator: str, module: str, function: Function) -> set[str]:
+        """Locks that a decorator of the project holds around the call of what it decorates."""
+        source, declared = self._symbols.functions[decorator]
+        locks: set[str] | None = None
+        for other_id, (other_source, other) in self._symbols.functions.items():
+            if other_source is not source or other.parent is None or not _is_within(other, declared.qualname):
+                continue
+            effects = self._effects.get(other_id)
+            for site in effects.calls.values() if effects else ():
+                if isinstance(site.callee, Captured):
+                    held = {self._renamed(h.lock, other_id, module, function) for h in site.held}
+                    locks = held if locks is None else locks & held
+        return locks or set()
+
+    def _renamed(self, lock: Value, wrapper: str, module: str, function: Function) -> str:
+        """A lock of the wrapper's first argument is one of the decorated method's own instance."""
+        if isinstance(lock, Field) and lock.base == Param(wrapper, 0) and function.owner:
+            return self._places.lock(Field(Param(f"{module}:{function.qualname}", 0), lock.name))
+        return self._places.lock(lock)
+
+    def _enter(self, function_id: str, entry: Entry, came: Came | None) -> bool:
+        """Add an entry state unless a weaker one is known; True if it is new."""
+        known = self._found.entries.setdefault(function_id, {})
+        if entry in known:
+            return False
+        same = [e for e in known if e.context == entry.context]
+        if any(e.receiver >= entry.receiver and e.locks <= entry.locks and e.origin == entry.origin for e in same):
+            return False
+        if len(same) >= MOST_STATES:
+            return False
+        for e in same:
+            if entry.receiver >= e.receiver and entry.locks <= e.locks and e.origin == entry.origin and known[e]:
+                del known[e]
+        known[entry] = came
+        return True
+
+
+def is_shielded(site: object, effects: Effects) -> bool:
+    """Whether nothing can run beside a spot: it comes before the first start of its function, or after the join."""
+    started, joined = site.started, site.joined  # type: ignore[attr-defined]
+    return bool(joined & THREADS) or (effects.starts_any and not started)
+
+
+def targets(value: Value) -> tuple[FunctionValue, ...]:
+    """The functions that a callable value stands for, with their receivers."""
+    match value:
+        case FunctionValue():
+            return (value,)
+        case Partial(callee=Builtin(name="coroutine"), args=((FunctionValue(function=function),), *given)):
+            receiver = given[0][0] if given and given[0] else None
+            return (FunctionValue(function, receiver),)
+        case Partial(callee=callee):
+            return targets(callee)
+        case _:
+            return ()
+
+
+def _foreign(receiver: Value | None) -> Value | None:
+    """A receiver in another function's terms: no instance of the function at hand."""
+    return (
+        None
+        if receiver is None
+        else Fresh("", receiver.site)
+        if isinstance(receiver, Fresh)
+        else Member(receiver, _NOSITE)
+    )
+
+
+from racelint.analysis.values import Site  # noqa: E402
+
+_NOSITE = Site("", Span(0, 0, 0, 0))
+
+
+def _is_within(function: Function, qualname: str) -> bool:
+    return function.qualname.startswith(f"{qualname}.")
+
+
+def _is_public(function: Function) -> bool:
+    """Whether callers outside the project may call a function: no underscore, not nested, or a special method."""
+    name = function.name
+    if function.parent not in (None, "<module>") and not (
+        function.owner and "." not in function.owner.partition(".")[2]
+    ):
+        return False
+    if name.startswith("<"):
+        return name == "<module>"
+    if name.startswith("__") and name.endswith("__"):
+        return name not in ("__init__", "__new__", "__del__", "__repr__", "__str__")
+    return not name.startswith("_")

@@ -1,0 +1,233 @@
+"""What a function does to shared state, in its own terms: accesses, acts that depend on checks, calls and starts.
+
+The interpreter fills in one `Effects` a function while it walks the body; what a visit of the same spot finds later is
+merged: a lock counts as held only if every way there holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from racelint.analysis.paths import root
+from racelint.analysis.state import Call, Check, Held, Read, State
+from racelint.analysis.values import Captured, Element, Field, FunctionValue, Global, Param, Partial, TypeValue, Value
+from racelint.record import Record
+from racelint.span import Span
+
+READS = frozenset({"read", "test", "lookup", "iterate", "snapshot"})
+IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
+WRITES = IN_PLACE | {"store", "update", "delete"}
+MOST_READS = 8  # paths that one variable's value is traced to
+
+
+class Access(Record):
+    """One spot that reads or writes a path.
+
+    `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container,
+    "snapshot" copies one at once, "hand-out" returns one, "update" is `x += 1`. `detail` says what a store stores ("none",
+    "constant", "fresh" for a new container, "opened" or "object" for what has an identity, "given", "computed"), or how a
+    container behaves ("mapping", "list").
+    `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
+    """
+
+    path: Value
+    kind: str
+    span: Span
+    detail: str
+    held: tuple[Held, ...]
+    started: bool
+    joined: int
+
+
+class Act(Record):
+    """An access that depends on an earlier read of the same path, by a condition or by data.
+
+    `through` are the locks held from the read to the act without a gap; `suspended` says that other tasks may have run
+    in between.
+    """
+
+    path: Value
+    kind: str
+    span: Span
+    check: Span
+    by: str  # "condition", "data"
+    through: tuple[Held, ...]
+    suspended: bool
+    detail: str
+    started: bool
+    joined: int
+    caught: bool = False  # an exception is handled in this function
+    check_held: tuple[Held, ...] = ()
+    calls: tuple[Call, ...] = ()
+    held: tuple[Held, ...] = ()  # at the act itself
+    value: str = ""  # what an insertion puts in: "object" or "opened" for what has an identity
+
+
+class CallSite(Record):
+    """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path)."""
+
+    callee: str | Value
+    span: Span
+    receiver: Value | None
+    held: tuple[Held, ...]
+    started: bool
+    joined: int
+    certain: bool
+
+
+class Start(Record):
+    """A callable that is made to run elsewhere or later; `looped` if in a loop of this function."""
+
+    callee: Value
+    kind: str
+    span: Span
+    many: bool
+    looped: bool
+
+
+class Crossing(Record):
+    """A container that is iterated across a suspension."""
+
+    path: Value
+    loop: Span
+    span: Span
+    held: tuple[Held, ...]
+
+
+@dataclass
+class Effects:
+    """All that one function does to shared state."""
+
+    accesses: dict[tuple[Span, str], list[Access]] = field(default_factory=dict)
+    acts: dict[tuple[Span, Span, str], list[Act]] = field(default_factory=dict)
+    calls: dict[tuple[Span, str | Value], CallSite] = field(default_factory=dict)
+    starts: dict[tuple[Span, Value], Start] = field(default_factory=dict)
+    stored: dict[tuple[Value, Value], None] = field(default_factory=dict)  # callables, by the path that holds them
+    crossings: dict[tuple[Span, Span], list[Crossing]] = field(default_factory=dict)
+    suspensions: dict[Span, tuple[Held, ...]] = field(default_factory=dict)
+    holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
+    guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
+    starts_any: bool = False
+    caught: bool = False  # the statement at hand stands in a try body that has handlers
+    made: dict[tuple[Span, str], None] = field(default_factory=dict)  # objects of the project's classes made here
+
+    def access(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
+        """Record an access of a path that others can reach, and the act it may be."""
+        if type(path) is Element:
+            path = path.base
+            kind = "lookup" if kind == "read" else kind
+        if type(root(path)) not in _SHARED:
+            return
+        entries = self.accesses.setdefault((span, kind), [])
+        for index, known in enumerate(entries):
+            if known.path == path:
+                if known.held != state.held or known.started != state.started or known.joined != state.joined:
+                    entries[index] = known._replace(
+                        held=common(known.held, state.held),
+                        started=known.started or state.started,
+                        joined=known.joined & state.joined,
+                    )
+                break
+        else:
+            entries.append(Access(path, kind, span, detail, state.held, state.started, state.joined))
+        if state.reads is not None and kind in READS and len(state.reads) < MOST_READS:
+            state.reads.append(Read(path, span, state.held, False))
+        check = state.checks.get(path)
+        if check is not None and check.read.span != span:
+            self.act(check.read, path, kind, span, "condition", state, detail, value=value)
+            if kind == "store" and detail == "constant" and not check.read.suspended:
+                state.claimed = True  # `if self.busy: return; self.busy = True`
+
+    def act(
+        self, read: Read, path: Value, kind: str, span: Span, by: str, state: State, detail: str,
+        *, suspended: bool = False, calls: tuple[Call, ...] = (), value: str = "",
+    ) -> None:  # fmt: skip
+        """Record an access that depends on a read."""
+        act = Act(
+            path, kind, span, read.span, by, common(read.held, state.held),
+            (read.suspended or suspended) and not state.claimed, detail,
+            state.started, state.joined, self.caught, read.held, calls, state.held, value,
+        )  # fmt: skip
+        entries = self.acts.setdefault((read.span, span, kind), [])
+        for index, known in enumerate(entries):
+            if known.path == path and known.by == by:
+                entries[index] = known._replace(
+                    through=common(known.through, act.through), suspended=known.suspended or act.suspended,
+                    started=known.started or act.started, joined=known.joined & act.joined,
+                )  # fmt: skip
+                return
+        entries.append(act)
+
+    def call(self, callee: str | Value, span: Span, receiver: Value | None, state: State, *, certain: bool) -> None:
+        """Record a call."""
+        key = (span, callee)
+        known = self.calls.get(key)
+        site = CallSite(callee, span, receiver, state.held, state.started, state.joined, certain)
+        if known is not None:
+            site = site._replace(
+                held=common(known.held, site.held),
+                started=known.started or site.started,
+                joined=known.joined & site.joined,
+            )
+        self.calls[key] = site
+
+    def start(self, callee: Value, kind: str, span: Span, *, many: bool, looped: bool) -> None:
+        """Record a callable that will run elsewhere."""
+        self.starts[span, callee] = Start(callee, kind, span, many, looped)
+
+    def store(self, path: Value, value: Value) -> None:
+        """Record a callable that is kept where another function may call it."""
+        if isinstance(value, FunctionValue | Partial):
+            self.stored[path, value] = None
+
+    def suspend(self, span: Span, state: State) -> None:
+        """Other tasks run."""
+        known = self.suspensions.get(span)
+        self.suspensions[span] = state.held if known is None else common(known, state.held)
+        state.suspend()
+
+    def cross(self, path: Value, loop: Span, span: Span) -> None:
+        """An iteration has gone on after a suspension."""
+        if type(root(path)) in _SHARED:
+            entries = self.crossings.setdefault((loop, span), [])
+            if all(entry.path != path for entry in entries):
+                entries.append(Crossing(path, loop, span, self.suspensions.get(span, ())))
+
+    def all_accesses(self) -> Iterator[Access]:
+        """Every access, in the order in which they were first met."""
+        for entries in self.accesses.values():
+            yield from entries
+
+    def all_acts(self) -> Iterator[Act]:
+        """Every act, likewise."""
+        for entries in self.acts.values():
+            yield from entries
+
+
+_SHARED = frozenset({Param, Captured, Global, TypeValue})
+
+
+def common(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...]:
+    """What is held in both, by the same acquisition."""
+    return first if first == second else tuple([held for held in first if held in second])
+
+
+__all__ = [
+    "IN_PLACE",
+    "READS",
+    "WRITES",
+    "Access",
+    "Act",
+    "CallSite",
+    "Check",
+    "Crossing",
+    "Effects",
+    "Start",
+    "common",
+]
+
+
+def is_shared_path(path: Value) -> bool:
+    """Whether a path leads to something that other functions can reach: a field, a global, a captured variable."""
+    return isinstance(path, Field | Element | Global | Captured) and type(root(path)) in _SHARED

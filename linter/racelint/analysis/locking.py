@@ -1,0 +1,136 @@
+"""Locks while a function runs: what is a lock, and which are certainly held."""
+
+from __future__ import annotations
+
+from racelint.analysis.attributes import Attributes
+from racelint.analysis.state import Held, State
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import ClassType, LibraryType
+from racelint.analysis.values import (
+    UNKNOWN,
+    Builtin,
+    Captured,
+    Element,
+    Field,
+    Fresh,
+    Global,
+    Param,
+    Result,
+    Value,
+    Values,
+)
+from racelint.knowledge import Knowledge
+from racelint.span import Span
+
+NAMED = (
+    "lock",
+    "mutex",
+    "mutx",
+    "cond",
+    "semaphore",
+    "exclusive",
+    "synchron",
+    "critical",
+    "atomic",
+    "guard",
+)  # how locks of unknown type are called
+TAKE = {"acquire", "acquire_lock", "__enter__", "lock"}
+GIVE = {"release", "release_lock", "__exit__", "unlock"}
+
+
+class Locking(Attributes):
+    """Takes and gives back locks."""
+
+    def lock_kind(self, value: Value) -> str:
+        """The kind of lock that a value is: a knowledge row's, "unknown" for one by its name, "" for none."""
+        found = self.types.of(value)
+        match found:
+            case LibraryType(name=name):
+                row = self.knowledge.concurrency.locks.get(name)
+                if row is not None and row.kind == "counted" and self.is_bound_to_one(value):
+                    return "async" if name.startswith("asyncio") else "exclusive"
+                return row.kind if row is not None else ""
+            case ClassType(type=type_id):
+                for ancestor in self.symbols.ancestors(type_id):
+                    if isinstance(ancestor, Builtin) and ancestor.name in self.knowledge.concurrency.locks:
+                        return self.knowledge.concurrency.locks[ancestor.name].kind
+                own = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
+                return "exclusive" if own else ""
+        return "unknown" if is_named_lock(value) else ""
+
+    def take(self, value: Value, span: Span, state: State) -> bool:
+        """Hold a value from here on if it is a lock."""
+        kind = self.lock_kind(value)
+        if kind and kind != "counted":
+            held = Held(value, span, kind)
+            if held not in state.held:
+                state.held = (*state.held, held)
+        return bool(kind)
+
+    def give_back(self, value: Value, state: State) -> None:
+        """A lock is released; one that this function did not take is its caller's."""
+        kept = tuple([held for held in state.held if held.lock != value])
+        if kept == state.held and self.lock_kind(value):
+            self.summary.releases[value] = None
+        state.held = kept
+
+    def lock_method(self, base: Value, name: str, span: Span, state: State) -> None:
+        """`lock.acquire()` and `lock.release()`."""
+        if name in TAKE:
+            self.take(base, span, state)
+        elif name in GIVE:
+            self.give_back(base, state)
+
+    def enter(self, values: Values, span: Span, state: State) -> Values:
+        """Enter a context manager: what it holds over its body, and what it gives."""
+        entered: Values = ()
+        locks = [value for value in values if self.lock_kind(value)]
+        if len(values) == 1 and locks:
+            self.take(locks[0], span, state)
+        elif locks:  # one of several: some lock is held
+            state.held = (*state.held, Held(UNKNOWN, span, "unknown"))
+        for value in values:
+            owner = self.types.class_of(value)
+            method = next(
+                (m for n in ("__enter__", "__aenter__") if owner and (m := self.symbols.method(owner, n))), None
+            )
+            if method is not None and not locks:
+                entered = (*entered, *self.invoke(method, value, (), (), span, state))
+            elif isinstance(value, Fresh):
+                entered = (*entered, value)
+        for lock in self.entered:  # a generator that is a context manager
+            kind = self.lock_kind(lock)
+            state.held = (*state.held, Held(lock, span, kind or "unknown"))
+        if not locks and not self.entered and self._may_be_lock(values):
+            state.held = (*state.held, Held(UNKNOWN, span, "unknown"))
+        return entered
+
+    def _may_be_lock(self, values: Values) -> bool:
+        """Whether something of unknown type is entered that could be a lock: what an unresolved method returned."""
+        called = [self.opaque_calls.get(v.site.span, "") for v in values if isinstance(v, Result) and not v.type]
+        return any([sounds_like_lock(name) for name in called])
+
+
+def is_named_lock(value: Value) -> bool:
+    """Whether a value of unknown type goes by the name of a lock."""
+    while isinstance(value, Element):
+        value = value.base
+    match value:
+        case Field(name=name) | Global(name=name) | Captured(name=name):
+            return sounds_like_lock(name)
+        case _:
+            return False
+
+
+def sounds_like_lock(name: str) -> bool:
+    """Whether something of unknown type goes by the name of what excludes others."""
+    return any(word in name.lower() for word in NAMED)
+
+
+def lock_row_over(knowledge: Knowledge, name: str) -> int:
+    """The position of the argument that a lock of this type stands over; -1 for none."""
+    row = knowledge.concurrency.locks.get(name)
+    return row.over if row is not None else -1
+
+
+__all__ = ["Locking", "Param", "Symbols", "is_named_lock", "lock_row_over"]

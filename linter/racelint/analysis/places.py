@@ -1,0 +1,221 @@
+"""Places and locks of the whole program: what two paths in two functions have in common."""
+
+from __future__ import annotations
+
+from racelint.analysis.state import Held
+from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.types import ClassType, LibraryType, Types
+from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
+from racelint.knowledge import Knowledge
+from racelint.model import Attr, Call, Expr, Name
+from racelint.model import Field as FieldRecord
+from racelint.record import Record
+
+ASYNC = "~"  # marks locks between tasks
+ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
+
+
+class Place(Record):
+    """What is accessed: a field of a type, a module's variable or a captured one; `depth` counts element levels."""
+
+    kind: str  # "field", "static", "global", "captured"
+    owner: str
+    name: str
+    depth: int = 0
+
+
+class Located(Record):
+    """A path as a place; `type` is the class of the object, `own` says that it is the method's own instance.
+
+    `constructed` says that a chain of fields leads there that the object itself fills, so that it shares nothing that
+    the object does not share; `certain` is false if the class was found by the field's name.
+    """
+
+    place: Place
+    type: str
+    own: bool
+    constructed: bool
+    certain: bool
+
+
+class Places:
+    """Finds the place of a path and the name of a lock; memoised."""
+
+    def __init__(self, symbols: Symbols, types: Types, knowledge: Knowledge) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._concurrency = knowledge.concurrency
+        self._located: dict[Value, Located | None] = {}
+        self._locks: dict[Value, str] = {}
+        self._own_fields: dict[tuple[str, str], bool] = {}
+
+    def locate(self, path: Value) -> Located | None:
+        """The place of a path; None if nobody knows whose it is, or if it is each context's own."""
+        if path not in self._located:
+            self._located[path] = self._locate(path)
+        return self._located[path]
+
+    def _locate(self, path: Value) -> Located | None:
+        depth = 0
+        while isinstance(path, Element | Member):
+            path, depth = path.base, depth + 1
+        match path:
+            case Global(module=module, name=name):
+                safe = self._is_safe(path)
+                return None if safe else Located(Place("global", module, name, depth), "", False, False, True)
+            case Captured(function=function, name=name):
+                return Located(Place("captured", function, name, depth), "", False, False, True)
+            case Field(base=TypeValue(type=owner), name=name):
+                return Located(Place("static", self._declarer(owner, name), name, depth), owner, False, False, True)
+            case Field(base=base, name=name):
+                return self._field(path, base, name, depth)
+            case _:
+                return None
+
+    def _field(self, path: Field, base: Value, name: str, depth: int) -> Located | None:
+        owner = self._types.class_of(base)
+        certain = owner is not None
+        if owner is None:
+            owner = self._symbols.only_owner(name) if self._types.of(base) is None else None
+        if owner is None or self._is_safe(path) or self._is_safe_class(owner):
+            return None
+        own = isinstance(base, Param) and base.index == 0
+        place = Place("field", self._declarer(owner, name), name, depth)
+        return Located(place, owner, own, self._is_constructed(base), certain)
+
+    def _is_constructed(self, base: Value) -> bool:
+        """Whether a path runs over fields of the own instance that its class fills with objects of its own."""
+        while isinstance(base, Field):
+            owner = self._types.class_of(base.base)
+            if owner is None or not self.is_own_field(owner, base.name):
+                return False
+            base = base.base
+        return isinstance(base, Param) and base.index == 0
+
+    def is_own_field(self, owner: str, name: str) -> bool:
+        """Whether a class itself makes what it keeps in a field."""
+        key = (owner, name)
+        if key not in self._own_fields:
+            declared = self._symbols.field(owner, name)
+            self._own_fields[key] = declared is not None and all(
+                isinstance(assigned.value, Call) and self._makes(declared[0], assigned.value)
+                for assigned in declared[1].values
+            )
+        return self._own_fields[key]
+
+    def _makes(self, owner: str, call: Call) -> bool:
+        value = self._symbols.static(owner.partition(":")[0], call.func)
+        return isinstance(value, TypeValue | Builtin)
+
+    def _declarer(self, owner: str, name: str) -> str:
+        """The topmost type in the line that has a field: subclasses share it."""
+        found = owner
+        for declarer, _ in self._symbols.field_records(owner, name):
+            found = declarer
+        return found
+
+    def _is_safe(self, path: Value) -> bool:
+        """Whether what is there synchronises itself, or is itself what synchronises."""
+        found = self._types.of(path)
+        if isinstance(found, LibraryType):
+            return found.name in self._concurrency.safe or found.name in self._concurrency.locks
+        return isinstance(found, ClassType) and self._is_safe_class(found.type)
+
+    def _is_safe_class(self, type_id: str) -> bool:
+        line = self._symbols.ancestors(type_id)
+        return any(isinstance(a, Builtin) and a.name in self._concurrency.safe for a in line)
+
+    def related(self, first: str, second: str) -> bool:
+        """Whether one object can be of both classes."""
+        if not first or not second or first == second:
+            return True
+        return second in self._symbols.subtypes(first) or first in self._symbols.subtypes(second)
+
+    # --- locks --------------------------------------------------------------------------------------------------------
+
+    def lock(self, value: Value) -> str:
+        """The name of a lock; two locks of one name may be the same, `ANY_LOCK` may be any."""
+        if value not in self._locks:
+            self._locks[value] = self._lock(value)
+        return self._locks[value]
+
+    def locks(self, held: tuple[Held, ...]) -> frozenset[str]:
+        """The names of locks that are held; those of an event loop's tasks are marked, they exclude no thread."""
+        return frozenset([f"{ASYNC}{self.lock(h.lock)}" if h.kind == "async" else self.lock(h.lock) for h in held])
+
+    def _lock(self, value: Value) -> str:
+        match value:
+            case Field(base=TypeValue(type=owner), name=name):
+                return self._lock_of_field(owner, name)
+            case Field(base=base, name=name):
+                owner_type = self._types.class_of(base)
+                return self._lock_of_field(owner_type, name) if owner_type else f"{ANY_LOCK}.{name}"
+            case Element(base=base):
+                inner = self._lock(base)
+                return inner if inner == ANY_LOCK else f"{inner}[]"
+            case Global(module=module, name=name):
+                record = self._symbols.content(module).globals.get(name)
+                under = self._underlying(module, MODULE, record) if record else None
+                return under or f"{module}:{name}"
+            case Captured(function=function, name=name):
+                return f"{function}.{name}"
+            case Fresh(site=site):
+                return f"{site.function}:{site.span.line}"
+            case Builtin(name=name):
+                return name
+            case _:
+                return ANY_LOCK
+
+    def _lock_of_field(self, owner: str, name: str) -> str:
+        found = None
+        for declarer, record in self._symbols.field_records(owner, name):
+            found = (declarer, record)
+        if found is None:
+            return f"{owner}.{name}"
+        declarer, record = found
+        under = self._underlying(declarer.partition(":")[0], "", record, owner)
+        return under or f"{declarer}.{name}"
+
+    def _underlying(self, module: str, function: str, record: FieldRecord, owner: str = "") -> str | None:
+        """The lock that a condition stands over; a lock that the owner was given may be any."""
+        made = False
+        for assigned in record.values:
+            value = assigned.value
+            if isinstance(value, Call):
+                made = True
+                callee = self._symbols.static(module, value.func)
+                row = self._concurrency.locks.get(callee.name) if isinstance(callee, Builtin) else None
+                if row is not None and 0 <= row.over < len(value.args):
+                    return self._named(value.args[row.over], module, owner)
+        given = all(isinstance(a.value, Name) and a.value.scope == "local" for a in record.values)
+        return ANY_LOCK if record.values and given and not made else None
+
+    def _named(self, expr: Expr, module: str, owner: str) -> str:
+        match expr:
+            case Attr(base=Name(scope="local"), name=name) if owner:
+                return self._lock_of_field(owner, name)
+            case Name(name=name, scope="global"):
+                return f"{module}:{name}"
+            case Call():
+                return ""  # a lock of its own: the condition's name stands for it
+            case _:
+                return ANY_LOCK
+
+
+def of_threads(locks: frozenset[str]) -> frozenset[str]:
+    """The locks that exclude other threads."""
+    return frozenset([lock for lock in locks if not lock.startswith(ASYNC)])
+
+
+def overlap(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two locksets may share a lock."""
+    if not first or not second:
+        return False
+    if first & second or ANY_LOCK in first or ANY_LOCK in second:
+        return True
+    return _same_name(first, second) or _same_name(second, first)
+
+
+def _same_name(loose: frozenset[str], other: frozenset[str]) -> bool:
+    names = [lock.rpartition(".")[2] for lock in loose if lock.startswith(f"{ANY_LOCK}.")]
+    return any(lock.rpartition(".")[2] in names for lock in other)

@@ -1,0 +1,298 @@
+"""Races: pairs of accesses to one place by contexts that run in parallel, with no lock in common."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_shielded
+from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
+from racelint.analysis.paths import root
+from racelint.analysis.state import LOCAL
+from racelint.analysis.places import Located, Place, Places, of_threads, overlap
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Param, Value
+
+MOST_SPOTS = 400  # accesses of one place that are compared with each other
+MOST_CALLS = 6  # from a context's root to an access
+RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
+REMOVALS = frozenset({"remove", "discard", "clear"})
+LIVE = frozenset(
+    {"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"}
+)  # raise when resized
+CONSTANT = frozenset({"none", "constant"})
+
+
+class Spot(NamedTuple):
+    """An access (or an act that depends on a check) in one entry state of its function."""
+
+    function: str
+    located: Located
+    access: Access | Act
+    entry: Entry
+    locks: frozenset[str]
+    receiver: int
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it changes the place."""
+        return self.access.kind in WRITES
+
+
+class Pair(NamedTuple):
+    """Two accesses that may collide: `shape` says how, `evidence` why they are known to run in parallel.
+
+    Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
+    "replace-change", "store-test", "store-store", "hand-out". `evidence` is "contexts" or "guard"; a guard is held at
+    `held` of `total` accesses.
+    """
+
+    place: Place
+    first: Spot
+    second: Spot
+    shape: str
+    evidence: str
+    confidence: int  # 1 low, 2 medium, 3 high
+    guard: str = ""
+    held: int = 0
+    total: int = 0
+
+
+class Races:
+    """Compares accesses."""
+
+    def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._places = places
+        self._contexts = contexts
+        self.spots = self._gather()
+
+    def _gather(self) -> dict[Place, list[Spot]]:
+        """Every access in every entry state, by place; places that nobody writes after construction are left out."""
+        found: dict[Place, list[Spot]] = defaultdict(list)
+        written: set[Place] = set()
+        for function_id, effects in self._effects.items():
+            entries = self._contexts.entries.get(function_id)
+            name = self._symbols.functions[function_id][1].name
+            if not entries or name in ("<module>", "<body>"):
+                continue
+            constructs = self._symbols.functions[function_id][1].name in (
+                "__init__",
+                "__new__",
+                "__del__",
+                "__setstate__",
+            )
+            spots: list[Access | Act] = [*effects.all_accesses(), *effects.all_acts()]
+            for access in spots:
+                if is_shielded(access, effects):
+                    continue
+                located = self._places.locate(access.path)
+                if located is None or (constructs and located.own and not access.started):
+                    continue
+                held = access.through if isinstance(access, Act) else access.held
+                local = self._places.locks(held)
+                for entry in entries:
+                    receiver = entry.receiver if located.own or located.constructed else _of_root(access.path)
+                    if located.place.kind != "field":
+                        receiver = SHARED
+                    if receiver == FRESH:
+                        continue
+                    spot = Spot(function_id, located, access, entry, entry.locks | local, receiver)
+                    found[located.place].append(spot)
+                    if access.kind in WRITES:
+                        written.add(located.place)
+        return {place: spots for place, spots in found.items() if place in written}
+
+    def all(self) -> Iterator[Pair]:
+        """The worst race of each place that has any, in a fixed order."""
+        for place, spots in self.spots.items():
+            best = self._best(place, spots[:MOST_SPOTS])
+            if best is not None:
+                yield best
+
+    def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
+        best: Pair | None = None
+        rank = (0, 0, 0)
+        writes = [spot for spot in spots if spot.is_write]
+        for write in writes:
+            for other in spots:
+                race = self.judge(place, write, other)
+                if race is None:
+                    continue
+                own = (
+                    SEVERITY[race.shape] if race.confidence > 1 else 0,
+                    race.confidence,
+                    race.first.is_write and not race.first.locks,
+                )
+                if best is None or own > rank:
+                    best, rank = race, own
+        return best
+
+    def judge(self, place: Place, write: Spot, other: Spot) -> Pair | None:
+        """The race of a pair, if it is one: parallel contexts, one object, no common lock."""
+        one, two = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
+        if write.entry.origin != other.entry.origin and _made_apart(write, other):
+            return None
+        if _has_joined(write, two) or _has_joined(other, one):
+            return None
+        confidence = self._parallel(write, one, other, two)
+        if not confidence or overlap(of_threads(write.locks), of_threads(other.locks)):
+            return None
+        if MAYBE in (write.receiver, other.receiver) or self._is_far(write) or self._is_far(other):
+            confidence = 1
+        shape = self.shape(write, other)
+        if shape is None:
+            return None
+        if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
+            confidence = 1
+        return Pair(place, write, other, shape, "contexts", confidence)
+
+    def is_mild(self, shape: str, write: Spot, other: Spot) -> bool:
+        """Whether code deals with it itself (a handler), or it is configuration that is set before it matters."""
+        act = write if isinstance(write.access, Act) else other
+        against = other if act is write else write
+        if getattr(act.access, "caught", False) and act.access.kind in ("read", "lookup", "remove"):
+            return True
+        external = self._contexts.roots[against.entry.context].is_external
+        return external and shape == "check-use" and self._is_setter(against.function)
+
+    def _is_setter(self, function_id: str) -> bool:
+        """Whether a function only stores what it is given."""
+        effects = self._effects[function_id]
+        calls = any(isinstance(callee, str) for _, callee in effects.calls)
+        return not calls and all(a.kind in ("store", "read", "test") for a in effects.all_accesses())
+
+    def _is_far(self, spot: Spot) -> bool:
+        """Whether the way from the context's root is so long that some condition mostly stands against it."""
+        return len(self._contexts.way(spot.function, spot.entry)) > MOST_CALLS
+
+    def _meets_itself(self, context: Context, spot: Spot) -> bool:
+        return context.many and spot.receiver == SHARED
+
+    def _parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int:
+        """How sure it is that two accesses run in parallel on one object; 0 if they do not."""
+        if "unknown" in (one.kind, two.kind) or "process" in (one.kind, two.kind):
+            return 0
+        if not self._places.related(write.located.type, other.located.type):
+            return 0
+        if write.entry.context == other.entry.context:
+            if (
+                not one.many
+                or one.is_loop
+                or SHARED not in (write.receiver, other.receiver)
+                or OWN in (write.receiver, other.receiver)
+            ):
+                return 0
+            if write.located.place.kind == "captured" and one.starter != write.located.place.owner:
+                return 0
+            return 3 if write.located.certain and other.located.certain else 2
+        if one.is_external and two.is_external:
+            return 0
+        if one.is_loop and two.is_loop:
+            return 0
+        if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
+            return 0
+        if write.receiver == OWN and other.receiver == OWN:
+            return 0
+        certain = write.located.certain and other.located.certain
+        if one.is_external or two.is_external:
+            return self._with_caller(write, other, two if one.is_external else one) if certain else 1
+        return 3 if certain else 2
+
+    def _with_caller(self, write: Spot, other: Spot, context: Context) -> int:
+        """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
+        made = self._contexts.made_in.get(write.located.type)
+        roots = self._contexts.roots
+        if made and all(not roots[index].is_external for index in made):
+            return 1  # the objects are made by what runs there
+        started_in = context.starter or context.function
+        source, function = self._symbols.functions[started_in]
+        owner = f"{source.name}:{function.owner}" if function.owner else ""
+        place = write.located.place
+        if place.kind in ("global", "captured") or self._family(owner, write.located.type):
+            return 3 if context.starter else 2
+        shape = self.shape(write, other)
+        return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def _family(self, first: str, second: str) -> bool:
+        return bool(first) and bool(second) and self._places.related(first, second)
+
+    def shape(self, write: Spot, other: Spot, *, guarded: bool = False) -> str | None:
+        """How two accesses collide; None for what is harmless in Python."""
+        a, b = write.access, other.access
+        if b.kind == "hand-out":
+            return None
+        if isinstance(a, Act) and not isinstance(b, Act):
+            return None if not other.is_write else self._act(a, b)
+        if isinstance(b, Act):
+            return self._act(b, a) if not isinstance(a, Act) or write.is_write else None
+        if b.kind == "iterate" and a.kind in RESIZES:
+            if b.detail in LIVE or a.detail in LIVE:
+                return "resize-iterate"
+            return "shift-iterate" if a.kind in REMOVALS and "list" in (a.detail, b.detail) else None
+        if a.kind == "update" or b.kind == "update":
+            if a.kind == b.kind:
+                return "update-update"
+            if b.kind == "store" or a.kind == "store":
+                constant = (b if a.kind == "update" else a).detail in CONSTANT
+                return "update-reset" if constant else "update-store"
+            return None
+        if a.kind == "update-item" and b.kind == "update-item":
+            return "update-update"
+        if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
+            stored = a if a.kind == "store" else b
+            return "replace-change" if stored.detail == "fresh" else None
+        if a.kind == "store" and a.detail == "computed":
+            external = self._contexts.roots[write.entry.context].is_external
+            if b.kind == "test" and not external and not guarded:
+                return "store-test"
+            if b.kind == "store" and b.detail == "computed":
+                return "store-store"
+        return None
+
+    def _act(self, act: Act, write: Access | Act) -> str | None:
+        """An act that depends on a check, against a write that may falsify it."""
+        if write.kind not in WRITES:
+            return None
+        if act.kind in WRITES:
+            if act.kind in ("store", "update") and act.detail in CONSTANT and write.detail in CONSTANT:
+                return None  # a flag
+            if act.kind == "remove":
+                return "check-act" if write.kind in REMOVALS else None
+            if act.kind == "insert" and act.value:
+                return "check-act" if write.kind == "insert" else None
+            if act.kind == "store" and write.kind == "store" and act.detail in ("opened", "object"):
+                return "check-act"
+            return None
+        if act.kind == "lookup" and write.kind in REMOVALS:
+            return "check-use"
+        if act.kind == "read" and write.kind in ("store", "delete") and write.detail == "none":
+            return "check-use"
+        return None
+
+
+SEVERITY = {
+    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2,
+    "store-test": 2, "store-store": 2, "update-reset": 2,
+}  # fmt: skip
+
+
+def _has_joined(spot: Spot, context: Context) -> bool:
+    """Whether a function has waited for what it has started itself."""
+    return bool(spot.access.joined & LOCAL) and context.starter == spot.function
+
+
+def _made_apart(first: Spot, second: Spot) -> bool:
+    """Whether two fields hold objects that each field's owner makes itself: they are two objects."""
+    both_own = first.located.own and second.located.own
+    return both_own and first.entry.origin.startswith("=") and second.entry.origin.startswith("=")
+
+
+def _of_root(path: Value) -> int:
+    """What an object that is reached by a path is to the context: shared, or perhaps the caller's own."""
+    start = root(path)
+    if isinstance(start, Param) and start.index:
+        return MAYBE
+    return SHARED

@@ -1,0 +1,213 @@
+"""What a call makes run elsewhere or later, and what it waits for."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Body, Keywords, visible
+from racelint.analysis.effects import Start
+from racelint.analysis.state import LOCAL, THREADS, State
+from racelint.analysis.types import ClassType, LibraryType
+from racelint.analysis.values import Builtin, Field, Fresh, FunctionValue, Partial, Result, Tuple, Value, Values
+from racelint.knowledge import StartRow
+from racelint.model import Call, Const, Expr
+from racelint.span import Span
+
+OPENS = {
+    "connect", "open", "open_connection", "create_connection", "get_connection", "make_connection", "new_connection",
+    "socket", "Popen", "create_subprocess_exec", "create_server", "start_server", "spawn", "create_pool",
+    "create_session", "acquire", "create_conn", "listen", "fork",
+}  # fmt: skip
+RESOURCES = (
+    "Connection",
+    "Session",
+    "Pool",
+    "Client",
+    "Server",
+    "Socket",
+    "Executor",
+    "Process",
+    "Thread",
+    "Channel",
+    "Transport",
+)
+RUNS = "start"  # the method that makes a thread object run
+WAITS = "join"
+
+
+class Starting(Body):
+    """Applies the knowledge of what starts callables."""
+
+    updating = False  # the assignment at hand is `x += ...`
+
+    def start(self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False) -> None:
+        """A callable is made to run elsewhere or later."""
+        if isinstance(callee, FunctionValue | Partial | Field):
+            self.effects.start(callee, kind, span, many=many, looped=bool(self.frames))
+        elif visible(callee):
+            self.effects.start(callee, kind, span, many=many, looped=bool(self.frames))
+            self.summary.starts[Start(callee, kind, span, many, bool(self.frames))] = None
+
+    def note_single(self, call: Call) -> None:
+        """Remember executors of one worker."""
+        if _has_one_worker(call):
+            self.singles.add(call.span)
+
+    def begun(self, state: State) -> None:
+        """From here on something runs beside this function."""
+        state.started, state.joined = True, 0
+        self.effects.starts_any = True
+
+    def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
+        """A function or constructor of a library: what it starts."""
+        if name in self.knowledge.concurrency.joins:
+            state.joined |= LOCAL
+        if not args and not keywords and not self.spread:
+            return
+        row = self.knowledge.concurrency.start(name) or self.knowledge.concurrency.start(f"*.{name.rpartition('.')[2]}")
+        if row is not None:
+            self._by_start_row(row, args, keywords, call, state)
+        else:
+            self._hand_over(args, keywords, call, state)
+
+    def is_bound_to_one(self, value: Value) -> bool:
+        """Whether a semaphore lets one holder in."""
+        owner = self.types.class_of(value.base) if isinstance(value, Field) else None
+        declared = self.symbols.field(owner, value.name) if owner and isinstance(value, Field) else None
+        made = [a.value for a in declared[1].values if isinstance(a.value, Call)] if declared else []
+        return bool(made) and all(not call.args or call.args[0] == Const(1) for call in made)
+
+    def _is_single(self, owner: Value | None) -> bool:
+        """Whether an executor has one worker: a queue."""
+        if isinstance(owner, Fresh):
+            return owner.site.span in self.singles
+        if isinstance(owner, Field) and (holder := self.types.class_of(owner.base)):
+            declared = self.symbols.field(holder, owner.name)
+            values = [assigned.value for assigned in declared[1].values] if declared else []
+            made = [value for value in values if isinstance(value, Call)]
+            return bool(made) and all(_has_one_worker(value) for value in made)
+        return False
+
+    def _by_start_row(
+        self,
+        row: StartRow,
+        args: tuple[Values, ...],
+        keywords: Keywords,
+        call: Span,
+        state: State,
+        owner: Value | None = None,
+    ) -> None:
+        if row.kind == "here":
+            return
+        named = dict(keywords).get(row.keyword) if row.keyword else None
+        values = named if named is not None else args[row.callable] if len(args) > row.callable else ()
+        if row.kind == "task":
+            values = tuple([v for given in args for v in given])  # gather() takes several
+        for value in values:
+            for each in _flat(value):
+                self.start(each, row.kind, call, state, many=row.many and not self._is_single(owner))
+        if row.kind == "task":
+            for value in self.spread:
+                self.start(value, row.kind, call, state, many=True)
+        if row.when == "now" and row.kind not in ("unknown", "loop"):
+            state.started, state.joined = True, 0
+
+    def _hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
+        """A function that a library is given runs some time, somewhere."""
+        for values in (*args, *[values for _, values in keywords]):
+            for value in values:
+                if isinstance(value, FunctionValue | Partial) and not _is_coroutine(value):
+                    self.effects.start(value, "unknown", call, many=False, looped=False)
+
+    def call_method(
+        self,
+        path: Field,
+        base: Value,
+        name: str,
+        args: tuple[Values, ...],
+        keywords: Keywords,
+        call: Span,
+        state: State,
+    ) -> None:
+        """A method that is not the project's: one of a thread, an executor or a loop, or a callable kept in a field."""
+        found = self.types.of(base)
+        if name == RUNS and not args and (self.is_thread(base) or found is None):
+            self.begun(state)
+            return
+        if name == WAITS and len(args) <= 1 and (self.is_thread(base) or (found is None and not args)):
+            state.joined |= THREADS | LOCAL
+            return
+        library = found.name if isinstance(found, LibraryType) else ""
+        row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
+        row = row or self.knowledge.concurrency.start(f"*.{name}")
+        if row is not None and (args or keywords or self.spread):
+            self._by_start_row(row, args, keywords, call, state, base)
+        elif found is None or library:
+            if f"{library}.{name}" in self.knowledge.concurrency.joins:
+                state.joined |= LOCAL
+            self._hand_over(args, keywords, call, state)
+            if found is None:
+                self.effects.call(path, call, None, state, certain=False)
+
+    def identity(self, values: Values) -> str:
+        """Whether values are more than what they say: "opened", "object" or ""."""
+        if any([self.is_opened(v) for v in values]):
+            return "opened"
+        return "object" if any([isinstance(v, Fresh) and self.has_identity(v) for v in values]) else ""
+
+    def is_opened(self, value: Value) -> bool:
+        """Whether a value is something that was opened, connected or started: two of them are one too many."""
+        match value:
+            case Result(site=site):
+                return self.opaque_calls.get(site.span, "") in OPENS
+            case Fresh(type=name):
+                concurrency = self.knowledge.concurrency
+                known = name in concurrency.locks or name in concurrency.safe or name in concurrency.threads
+                return known or self.is_thread(value) or name.rpartition(".")[2].endswith(RESOURCES)
+            case _:
+                return False
+
+    def has_identity(self, value: Value) -> bool:
+        """Whether an object is more than its value: the project changes its state after it was made."""
+        owner = self.types.class_of(value)
+        if owner is None:
+            return False
+        _, record = self.symbols.types[owner]
+        for field in record.fields.values():
+            if any(not v.function.endswith((".__init__", "<body>")) for v in field.values):
+                return True
+        return False
+
+    def is_thread(self, value: Value) -> bool:
+        """Whether a value is a thread (or a process): something that runs once it is started."""
+        threads = self.knowledge.concurrency.threads
+        match self.types.of(value):
+            case LibraryType(name=name):
+                return name in threads
+            case ClassType(type=type_id):
+                return any(isinstance(a, Builtin) and a.name in threads for a in self.symbols.ancestors(type_id))
+            case _:
+                return False
+
+    def joins_on_exit(self, manager: Expr, state: State) -> bool:
+        """Whether leaving a `with` waits for what was started in it: an executor, a task group."""
+        if not isinstance(manager, Call):
+            return False
+        value = self.symbols.static(self.source.name, manager.func)
+        name = value.name.rpartition(".")[2] if isinstance(value, Builtin) else ""
+        return name.endswith(("PoolExecutor", "TaskGroup", "ThreadPool", "create_task_group", "open_nursery"))
+
+    def is_coroutine(self) -> bool:
+        """Whether this generator is a coroutine by its decorator: each yield suspends."""
+        return bool(self.function.decorators) and self.symbols.is_coroutine(self.id, self.knowledge)
+
+
+def _has_one_worker(call: Call) -> bool:
+    given = [*[v for n, v in call.keywords if n == "max_workers"], *call.args[:1]]
+    return any(isinstance(value, Const) and value.value == 1 for value in given)
+
+
+def _flat(value: Value) -> Values:
+    return tuple([v for part in value.parts for v in part]) if isinstance(value, Tuple) else (value,)
+
+
+def _is_coroutine(value: Value) -> bool:
+    return isinstance(value, Partial) and value.callee == Builtin("coroutine")

@@ -1,0 +1,174 @@
+"""What goes wrong between the tasks of one event loop: only across suspensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from racelint.analysis.contexts import FRESH, SHARED, Contexts, Entry, is_shielded
+from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
+from racelint.analysis.places import ASYNC, Located, Place, Places
+from racelint.analysis.races import LIVE, RESIZES, Races, Spot
+from racelint.analysis.symbols import Symbols
+
+
+class StaleWrite(NamedTuple):
+    """A write that depends on what was read before a suspension; `other` may have written meanwhile."""
+
+    place: Place
+    function: str
+    entry: Entry
+    act: Act
+    located: Located
+    other: Spot
+    confidence: int
+
+
+class CrossedIteration(NamedTuple):
+    """An iteration that goes on across a suspension, and a change that another task may make there."""
+
+    place: Place
+    function: str
+    entry: Entry
+    crossing: Crossing
+    located: Located
+    other: Spot
+    confidence: int
+
+
+class Suspensions:
+    """Compares what straddles a suspension with what other tasks do."""
+
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, races: Races
+    ) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._places = places
+        self._contexts = contexts
+        self._races = races
+
+    def stale_writes(self) -> Iterator[StaleWrite]:
+        """One for each act, in the order of the functions."""
+        for function_id, effects in self._effects.items():
+            entries = self._contexts.entries.get(function_id)
+            if not entries or not effects.suspensions:
+                continue
+            for act in effects.all_acts():
+                if act.suspended and not is_shielded(act, effects) and _is_dependent_write(act):
+                    found = self._stale(function_id, entries, act)
+                    if found is not None:
+                        yield found
+
+    def _stale(self, function_id: str, entries: Mapping[Entry, object], act: Act) -> StaleWrite | None:
+        located = self._places.locate(act.path)
+        if located is None:
+            return None
+        for entry in self._on_loop(entries, located):
+            locks = entry.locks | self._places.locks(act.through)
+            if any(lock.startswith((ASYNC, "?")) for lock in locks):
+                continue
+            for other in self._races.spots.get(located.place, ()):
+                if self._falsifies(act, function_id, entry, other, locks):
+                    return StaleWrite(
+                        located.place,
+                        function_id,
+                        entry,
+                        act,
+                        located,
+                        other,
+                        self._sureness(entry, other, function_id),
+                    )
+        return None
+
+    def _on_loop(self, entries: Mapping[Entry, object], located: Located) -> Iterator[Entry]:
+        """The states in which a function runs as a task on an object that others may reach."""
+        for entry in entries:
+            context = self._contexts.roots[entry.context]
+            reached = entry.receiver if located.own else SHARED
+            if context.kind in ("task", "async external", "remote", "handler", "loop") and reached == SHARED:
+                yield entry
+
+    def _falsifies(self, act: Act, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
+        """Whether another task's access may make the earlier read untrue."""
+        if not other.is_write or other.receiver == FRESH or self._is_thread(other):
+            return False
+        if other.locks & locks:
+            return False
+        same = other.function == function_id
+        if same and not self._runs_twice(entry):
+            return False
+        if same and other.access.kind != act.kind:
+            return False
+        write = other.access
+        if act.kind in IN_PLACE or act.kind == "lookup":
+            return write.kind in IN_PLACE or write.kind == "store"
+        return write.kind in ("store", "update", "delete")
+
+    def _is_thread(self, spot: Spot) -> bool:
+        return self._contexts.roots[spot.entry.context].kind in ("thread", "pool", "process", "unknown")
+
+    def _runs_twice(self, entry: Entry) -> bool:
+        context = self._contexts.roots[entry.context]
+        return context.many or context.kind == "async external"
+
+    def _sureness(self, entry: Entry, other: Spot, function_id: str) -> int:
+        mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
+        if mine != theirs and not mine.is_external and not theirs.is_external:
+            return 3
+        return 2
+
+    # --- iteration ----------------------------------------------------------------------------------------------------
+
+    def crossed_iterations(self) -> Iterator[CrossedIteration]:
+        """One for each loop and container."""
+        for function_id, effects in self._effects.items():
+            entries = self._contexts.entries.get(function_id)
+            if not entries:
+                continue
+            seen = set()
+            for crossings in effects.crossings.values():
+                for crossing in crossings:
+                    if (crossing.loop, crossing.path) in seen:
+                        continue
+                    found = self._crossed(function_id, entries, crossing)
+                    if found is not None:
+                        seen.add((crossing.loop, crossing.path))
+                        yield found
+
+    def _crossed(
+        self, function_id: str, entries: Mapping[Entry, object], crossing: Crossing
+    ) -> CrossedIteration | None:
+        located = self._places.locate(crossing.path)
+        if located is None:
+            return None
+        for entry in self._on_loop(entries, located):
+            locks = entry.locks | self._places.locks(crossing.held)
+            for other in self._races.spots.get(located.place, ()):
+                if self._resizes(function_id, entry, other, locks):
+                    return CrossedIteration(
+                        located.place,
+                        function_id,
+                        entry,
+                        crossing,
+                        located,
+                        other,
+                        self._sureness(entry, other, function_id),
+                    )
+        return None
+
+    def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
+        if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
+            return False
+        if self._is_thread(other) or other.locks & locks:
+            return False
+        return other.function != function_id or self._runs_twice(entry)
+
+
+def _is_dependent_write(act: Act) -> bool:
+    """Whether an act after a suspension writes what depends on the read, in a way that loses or doubles something."""
+    if act.by == "data":
+        return act.kind in ("store", "update", "update-item")
+    if act.kind in IN_PLACE:
+        return act.kind == "remove" or (act.kind == "insert" and bool(act.value))
+    return act.kind == "store" and act.detail in ("opened", "object", "none")

@@ -1,0 +1,153 @@
+"""Races in the terms of rules and reports: names for people, locations, traces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racelint.analysis.contexts import Context, Contexts, Entry
+from racelint.analysis.effects import Access as Spotted
+from racelint.analysis.effects import Act
+from racelint.analysis.places import ASYNC, Place
+from racelint.analysis.races import Pair, Spot
+from racelint.analysis.suspension import CrossedIteration, StaleWrite
+from racelint.analysis.symbols import Symbols
+from racelint.finding import Access, Step
+from racelint.finding import Context as ContextOf
+from racelint.span import Location, Span
+
+KINDS = {
+    "test": "test", "lookup": "read", "snapshot": "read", "discard": "remove", "insert": "insert", "remove": "remove", "clear": "clear",
+    "append": "append", "setitem": "store item", "reorder": "reorder", "update-item": "update item", "use": "use",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses to one place that may collide.
+
+    `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
+    "update-update", "update-store", "update-reset", "check-act", "check-use", "replace-change", "store-test",
+    "store-store" (threads), "stale-write" and "crossed-iteration" (tasks of one loop, across a suspension).
+    `evidence` is "contexts" (two contexts, proven), "guard" (`guard` is held at `held` of `total` accesses) or
+    "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read
+    stands that an act depends on, None if neither access is one.
+    """
+
+    symbol: str
+    shape: str
+    evidence: str
+    confidence: int
+    location: Location
+    function: str
+    first: Access
+    second: Access
+    check: Location | None = None
+    guard: str = ""
+    held: int = 0
+    total: int = 0
+
+
+class Teller:
+    """Turns pairs into `Race`s."""
+
+    def __init__(self, symbols: Symbols, contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._contexts = contexts
+
+    def pair(self, pair: Pair) -> Race:
+        """A race of threads; it stands at the act of a check, else at the access without a lock, else at a write."""
+        first, second = pair.first, pair.second
+        if pair.evidence != "guard":
+            first, second = _standing(first, second)
+        return self._race(pair.place, pair.shape, pair.evidence, pair.confidence, first, second, pair)
+
+    def stale(self, stale: StaleWrite) -> Race:
+        """A stale write; it stands at the write."""
+        spot = Spot(stale.function, stale.located, stale.act, stale.entry, stale.entry.locks, 0)
+        return self._race(stale.place, "stale-write", "suspension", stale.confidence, spot, stale.other, None)
+
+    def crossed(self, crossed: CrossedIteration) -> Race:
+        """An iteration across a suspension; it stands at the loop."""
+        c = crossed.crossing
+        access = Spotted(c.path, "iterate", c.loop, "", c.held, False, False)
+        spot = Spot(crossed.function, crossed.located, access, crossed.entry, crossed.entry.locks, 0)
+        return self._race(
+            crossed.place, "crossed-iteration", "suspension", crossed.confidence, spot, crossed.other, None
+        )
+
+    def _race(
+        self, place: Place, shape: str, evidence: str, confidence: int, first: Spot, second: Spot, pair: Pair | None
+    ) -> Race:
+        source, function = self._symbols.functions[first.function]
+        check = next((s for s in (first, second) if isinstance(s.access, Act)), None)
+        return Race(
+            symbol=self.symbol(place),
+            shape=shape,
+            evidence=evidence,
+            confidence=confidence,
+            location=Location(source.path, first.access.span),
+            function=function.qualname,
+            first=self.access(first),
+            second=self.access(second),
+            check=self.location(check.function, check.access.check) if check else None,  # type: ignore[union-attr]
+            guard=self.lock(pair.guard) if pair else "",
+            held=pair.held if pair else 0,
+            total=pair.total if pair else 0,
+        )
+
+    def access(self, spot: Spot) -> Access:
+        """One side of a race."""
+        kind = KINDS.get(spot.access.kind, spot.access.kind)
+        context = self._contexts.roots[spot.entry.context]
+        return Access(
+            role="first",
+            kind=kind,
+            location=self.location(spot.function, spot.access.span),
+            function=self._symbols.functions[spot.function][1].qualname,
+            context=self.context(context),
+            locks=tuple(sorted(self.lock(lock) for lock in spot.locks)),
+            trace=self.trace(spot.function, spot.entry, spot.access.span, kind),
+        )
+
+    def context(self, context: Context) -> ContextOf:
+        """A context, with where it is started."""
+        started = self.location(context.starter, context.span) if context.starter and context.span else None
+        return ContextOf(context.kind, started)
+
+    def trace(self, function: str, entry: Entry, span: Span, note: str) -> tuple[Step, ...]:
+        """The calls from a context's root to an access, and the access."""
+        way = self._contexts.way(function, entry)
+        names = [caller for caller, _ in way[1:]] + [function]
+        steps = [
+            Step(self.location(caller, at), self._qualname(caller), f"calls {self._qualname(callee)}")
+            for (caller, at), callee in zip(way, names, strict=True)
+        ] if way else []  # fmt: skip
+        return (*steps, Step(self.location(function, span), self._qualname(function), note))
+
+    def location(self, function_id: str, span: Span) -> Location:
+        """A span in a function's file."""
+        return Location(self._symbols.functions[function_id][0].path, span)
+
+    def _qualname(self, function_id: str) -> str:
+        return self._symbols.functions[function_id][1].qualname
+
+    def symbol(self, place: Place) -> str:
+        """A place as a reader knows it."""
+        levels = "[...]" * place.depth
+        owner = place.owner.partition("@")[0]
+        if place.kind == "global":
+            return f"{owner}:{place.name}{levels}"
+        return f"{place.owner.rpartition(':')[2]}.{place.name}{levels}"
+
+    def lock(self, lock: str) -> str:
+        """A lock as a reader knows it."""
+        return lock.removeprefix(ASYNC).rpartition(":")[2] or lock
+
+
+def _standing(first: Spot, second: Spot) -> tuple[Spot, Spot]:
+    """The order of the two sides: an act first, then what holds fewer locks, then the write."""
+
+    def rank(spot: Spot) -> tuple[bool, bool, bool]:
+        return isinstance(spot.access, Act) and spot.is_write, not spot.locks and spot.is_write, spot.is_write
+
+    return (second, first) if rank(second) > rank(first) else (first, second)

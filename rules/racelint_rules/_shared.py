@@ -1,0 +1,65 @@
+"""What the rules about shared state have in common: words for accesses and contexts."""
+
+from dataclasses import replace
+
+from racelint.api import Access, Confidence, Finding, Race, Severity
+
+WORDS = {
+    "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
+    "remote": "a task on the loop's thread", "handler": "a request handler", "external": "a caller's thread",
+    "async external": "a caller's task", "unknown": "a callback",
+}  # fmt: skip
+VERBS = {
+    "store": "stored", "update": "updated", "update item": "updated", "insert": "given entries",
+    "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to", "store item": "given items",
+    "delete": "deleted", "reorder": "reordered", "read": "read", "test": "tested", "iterate": "iterated",
+}  # fmt: skip
+SEVERITIES = {
+    "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
+    "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING, "shift-iterate": Severity.WARNING,
+    "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
+}  # fmt: skip
+HARM = {
+    "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
+    "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
+    "update-update": "one of two updates that overlap is lost",
+    "update-store": "an update that overlaps the store brings the old value back",
+    "update-reset": "an update that overlaps the reset brings the old value back",
+    "replace-change": "what is put into the old container while it is being replaced is lost",
+    "check-act": "what was tested may no longer hold when it is acted upon: it is done twice, or on what is gone",
+    "check-use": "what was there when it was tested may be gone when it is used",
+    "store-test": "it is decided by a value that is already another one",
+    "store-store": "two writers overwrite each other's value",
+}
+
+
+def context_words(access: Access) -> str:
+    """The context of one side, in words."""
+    return WORDS.get(access.context.kind, access.context.kind)
+
+
+def verb(access: Access) -> str:
+    """What one side does, as a participle."""
+    return VERBS.get(access.kind, access.kind)
+
+
+def confidence(race: Race) -> Confidence:
+    """A race's confidence as the reports have it."""
+    return Confidence(race.confidence)
+
+
+def finding(race: Race, rule: str, severity: Severity, message: str, because: str, harm: str, mend: str) -> Finding:
+    """A finding with both sides."""
+    return Finding(
+        rule=rule,
+        severity=severity,
+        confidence=confidence(race),
+        location=race.location,
+        message=message,
+        symbol=race.symbol,
+        function=race.function,
+        accesses=(replace(race.first, role="first"), replace(race.second, role="second")),
+        because=because,
+        harm=harm,
+        mend=mend,
+    )

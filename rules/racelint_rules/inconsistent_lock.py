@@ -1,0 +1,68 @@
+"""The rule inconsistent-lock."""
+
+from collections.abc import Iterator
+
+from racelint.api import Finding, Program, rule
+from racelint_rules._shared import HARM, SEVERITIES, finding, verb
+
+
+@rule(languages=("python",), since="0.2")
+def inconsistent_lock(program: Program) -> Iterator[Finding]:
+    """A place that its author guards with a lock is accessed without it, in a way that can go wrong.
+
+    ## What it finds
+
+    Where a lock is held at most accesses of a place (at two or more, one of them a write, and at every other write or
+    at two thirds of all), the author has said that the place is shared. The rule reports an access without that lock
+    that collides with what is done under it: an unlocked iteration of a dict that is resized under the lock, an
+    unlocked insertion into a container that is swapped under the lock, an unlocked check and act. No thread needs to
+    be seen.
+
+    ## Why it is a bug
+
+    A lock excludes only those who take it.
+
+    ## Example
+
+        def add(self, host):
+            with self._lock:
+                self._hosts[host] = Pool(host)
+
+        def shutdown(self):
+            for pool in self._hosts.values():      # a host added meanwhile raises RuntimeError
+                pool.shutdown()
+
+    Use instead:
+
+        def shutdown(self):
+            with self._lock:
+                pools = list(self._hosts.values())
+            for pool in pools:
+                pool.shutdown()
+
+    ## How it decides
+
+    Locks are followed through `with`, acquire and release, helpers, decorators, base classes, conditions over a lock
+    and callers that hold them. Accesses by constructors, of objects that nobody else knows yet, before the first start
+    and after the join do not count. Silent: plain reads, single item operations and snapshots (`list(d)`), functions
+    whose name or docstring says that the caller holds the lock (`_locked`), locks of unknown origin.
+
+    Severity goes by the pair, as in unlocked-shared-write; confidence is medium.
+
+    ## Known limits
+
+    A lock that is left out at more than three writes is not taken for a guard. Locks kept in containers (one a key) are
+    no guards.
+    """
+    for race in program.guard_breaches():
+        if race.shape in SEVERITIES:
+            first, second = race.first, race.second
+            yield finding(
+                race,
+                "inconsistent-lock",
+                SEVERITIES[race.shape],
+                f"{race.symbol} is {verb(first)} without {race.guard}, held at {race.held} of its {race.total} accesses",
+                f"{race.symbol} is {verb(second)} under {race.guard}, which this access does not wait for",
+                HARM[race.shape],
+                f"hold {race.guard} here too",
+            )

@@ -1,0 +1,63 @@
+"""The rule stale-write-across-await."""
+
+from collections.abc import Iterator
+
+from racelint.api import Finding, Program, Race, Severity, rule
+from racelint_rules._shared import context_words, finding, verb
+
+
+@rule(languages=("python",), since="0.2")
+def stale_write_across_await(program: Program) -> Iterator[Finding]:
+    """A task tests or reads a place, waits, and then writes it by what it had read before.
+
+    ## What it finds
+
+    In coroutines: a write that depends, by a condition or by data, on a read of the same place from before a suspension
+    (`await`, `async for`, `async with`, `yield` in old coroutines), while another task, or another instance of this
+    one, may write the place meanwhile and no asyncio lock is held over both.
+
+    ## Why it is a bug
+
+    While a coroutine waits, others run. What was tested before need not hold afterwards: the connection is opened twice
+    and one of them leaks, the update of the other task is lost.
+
+    ## Example
+
+        async def connection(self):
+            if self._connection is None:
+                self._connection = await connect()     # two callers at once: two connections
+            return self._connection
+
+    Use instead:
+
+        async def connection(self):
+            async with self._lock:
+                if self._connection is None:
+                    self._connection = await connect()
+            return self._connection
+
+    ## How it decides
+
+    Other tasks are those that the project starts, and callers of public coroutines, which may run several at once.
+    Suspensions inside called coroutines count. Silent: a fresh check after the last suspension, a lock held over both,
+    a value set before the suspension, memos whose value has no identity, objects of one task alone.
+
+    ## Known limits
+
+    A check in one function and a write two calls further down are connected only if the write's path can be told.
+    """
+    for race in program.stale_writes():
+        yield finding(
+            race,
+            "stale-write-across-await",
+            Severity.ERROR,
+            _message(race),
+            f"other tasks run while this one waits, and {context_words(race.second)} may have {verb(race.second)} it",
+            "what was read before the wait may no longer hold: the work is done twice, or the other write is lost",
+            "hold an asyncio.Lock over both, or test again after the wait",
+        )
+
+
+def _message(race: Race) -> str:
+    line = f" at line {race.check.line}" if race.check else ""
+    return f"{race.symbol} is {verb(race.first)} after a wait, by what was read before it{line}"

@@ -1,0 +1,83 @@
+"""The rule unlocked-shared-write."""
+
+from collections.abc import Iterator
+
+from racelint.api import Finding, Program, Race, rule
+from racelint_rules._shared import HARM, SEVERITIES, context_words, finding, verb
+
+
+@rule(languages=("python",), since="0.2")
+def unlocked_shared_write(program: Program) -> Iterator[Finding]:
+    """Two contexts that run in parallel access one place, at least one writes it, and no lock is common to both.
+
+    ## What it finds
+
+    A field, class variable, module variable or captured variable that is written in one context (a started thread, a
+    pool worker, a timer, a request handler) and accessed in another, or in another instance of the same one, without a
+    lock that both hold. Contexts are followed from where they are started, through calls, callbacks that are kept in
+    fields, and the project's own wrappers around threads.
+
+    ## Why it is a bug
+
+    Single reads and stores of one value are atomic in Python, what is made of several is not: `n += 1` loses updates, a
+    dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted upon.
+
+    ## Example
+
+        def start(self):
+            threading.Thread(target=self._sync).start()
+
+        def _sync(self):
+            self.clusters[name] = load(name)
+
+        def names(self):                          # called by request handlers
+            return [c.name for c in self.clusters.values()]
+
+    Use instead one lock on both sides, or iterate over a snapshot: `list(self.clusters.values())`.
+
+    ## How it decides
+
+    Both accesses must be in contexts that are proven to run in parallel on one object: threads that are started, or a
+    started thread and the callers of the public methods that nothing in the project calls. Silent: before the first
+    start in the function that starts, after the join, objects that are fresh or each context's own, thread-locals,
+    queues, events, multiprocessing.
+
+    Errors: a container resized while it is iterated; two updates (`+=`); an update against another store; a container
+    replaced while another context changes it in place; a check and an act that depends on it, against a write that
+    falsifies the check, if something is opened or taken twice. Warnings: a value computed in one context and tested in
+    another; two writers of computed values; a use after a test for None, against a store of None. Not shown (notes):
+    constants, single item operations, memos whose value has no identity.
+
+    Confidence is high if both contexts are started in the project or the start stands in the class itself; medium with
+    callers from outside on containers; low (hidden) where objects may be different ones, over long chains of calls, or
+    where an exception handler deals with the outcome.
+
+    ## Known limits
+
+    Objects are told apart by class and by the field that holds them, not one by one. Callers outside the project are
+    assumed to call public methods from any thread, but not two of them at once.
+    """
+    for race in program.races():
+        if race.shape in SEVERITIES:
+            yield finding(
+                race,
+                "unlocked-shared-write",
+                SEVERITIES[race.shape],
+                _message(race),
+                _because(race),
+                HARM[race.shape],
+                "hold one lock on both sides, or hand the value over by a queue",
+            )
+
+
+def _message(race: Race) -> str:
+    first, second = race.first, race.second
+    both = "another" if first.context == second.context else context_words(second)
+    return f"{race.symbol} is {verb(first)} by {context_words(first)} and {verb(second)} by {both}, with no common lock"
+
+
+def _because(race: Race) -> str:
+    first, second = race.first, race.second
+    if first.context == second.context and first.function == second.function:
+        return f"several of {context_words(first).removeprefix('a ')}s run at once, and nothing orders them"
+    return f"{context_words(first)} and {context_words(second)} run side by side, and nothing orders the two accesses"
