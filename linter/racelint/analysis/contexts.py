@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from racelint.analysis.effects import CallSite, Effects, Start
+from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.state import THREADS
@@ -77,6 +77,7 @@ class Entry(NamedTuple):
     context: int
     receiver: int
     locks: frozenset[str]
+    before: str = ""  # the function in which the call stands before its first start, "" if in none
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
 
 
@@ -94,6 +95,7 @@ class Contexts:
 
     roots: list[Context] = field(default_factory=list)
     entries: dict[str, dict[Entry, Came | None]] = field(default_factory=dict)
+    started_under: dict[str, frozenset[int]] = field(default_factory=dict)  # by the calls of a function
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
 
     def way(self, function: str, entry: Entry) -> list[tuple[str, Span]]:
@@ -140,7 +142,34 @@ class Finder:
         self._active = {owner for context in self._found.roots for owner in self._owners(context)}
         for index, context in enumerate(self._found.roots):
             self._spread(index, context)
+        self._find_started()
         return self._found
+
+    def _find_started(self) -> None:
+        """Which contexts each function starts, itself or by its calls."""
+        callers: dict[str, set[str]] = defaultdict(set)
+        for caller, edges in self._edges.items():
+            for callee, _ in edges:
+                callers[callee].add(caller)
+        found: dict[str, set[int]] = defaultdict(set)
+        for index, context in enumerate(self._found.roots):
+            todo = [context.starter] if context.starter else []
+            todo += self._makers(context)
+            while todo:
+                function_id = todo.pop()
+                if index not in found[function_id]:
+                    found[function_id].add(index)
+                    todo.extend(callers.get(function_id, ()))
+        self._found.started_under = {function_id: frozenset(indexes) for function_id, indexes in found.items()}
+
+    def _makers(self, context: Context) -> list[str]:
+        """The functions that make the object whose method a library runs: a thread by inheritance."""
+        if context.starter or context.receiver != OWN:
+            return []
+        source, function = self._symbols.functions[context.function]
+        owner = f"{source.name}:{function.owner}"
+        family = {owner, *self._symbols.subtypes(owner)}
+        return [f for f, effects in self._effects.items() if any(made in family for _, made in effects.made)]
 
     def _owners(self, context: Context) -> Iterator[str]:
         """The types whose methods start a context or are its root."""
@@ -292,9 +321,11 @@ class Finder:
             for _, type_id in effects.made:
                 self._found.made_in.setdefault(type_id, set()).add(index)
             for callee, site in self._edges.get(function_id, ()):
-                if not site.certain or is_shielded(site, effects):
+                if not site.certain or site.joined & THREADS:
                     continue
                 next_entry = self._through(entry, callee, site)
+                if not next_entry.before and is_early(site, effects):
+                    next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span)):
                     todo.append((callee, next_entry))
 
@@ -303,7 +334,7 @@ class Finder:
         if site.held:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contract(callee)
-        return Entry(entry.context, self._receiver(entry, site), locks, self._origin(entry, site))
+        return Entry(entry.context, self._receiver(entry, site), locks, entry.before, self._origin(entry, site))
 
     def _origin(self, entry: Entry, site: CallSite) -> str:
         """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
@@ -387,7 +418,7 @@ class Finder:
         if entry in known:
             return False
         same = [e for e in known if e.context == entry.context]
-        if any(e.receiver >= entry.receiver and e.locks <= entry.locks and e.origin == entry.origin for e in same):
+        if any(e.receiver >= entry.receiver and e.locks <= entry.locks and e[3:] == entry[3:] for e in same):
             return False
         if len(same) >= MOST_STATES:
             return False
@@ -398,10 +429,9 @@ class Finder:
         return True
 
 
-def is_shielded(site: object, effects: Effects) -> bool:
-    """Whether nothing can run beside a spot: it comes before the first start of its function, or after the join."""
-    started, joined = site.started, site.joined  # type: ignore[attr-defined]
-    return bool(joined & THREADS) or (effects.starts_any and not started)
+def is_early(site: Access | Act | CallSite, effects: Effects) -> bool:
+    """Whether a spot comes before the first start of its function."""
+    return effects.starts_any and not site.started
 
 
 def targets(value: Value) -> tuple[FunctionValue, ...]:

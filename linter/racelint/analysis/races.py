@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_shielded
+from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_early
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
 from racelint.analysis.paths import root
-from racelint.analysis.state import LOCAL
+from racelint.analysis.state import LOCAL, THREADS
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param, Value
@@ -33,6 +33,7 @@ class Spot(NamedTuple):
     entry: Entry
     locks: frozenset[str]
     receiver: int
+    before: str = ""  # the function before whose first start it happens
 
     @property
     def is_write(self) -> bool:
@@ -86,8 +87,9 @@ class Races:
             )
             spots: list[Access | Act] = [*effects.all_accesses(), *effects.all_acts()]
             for access in spots:
-                if is_shielded(access, effects):
+                if access.joined & THREADS:
                     continue
+                early = is_early(access, effects)
                 located = self._places.locate(access.path)
                 if located is None or (constructs and located.own and not access.started):
                     continue
@@ -99,7 +101,8 @@ class Races:
                         receiver = SHARED
                     if receiver == FRESH:
                         continue
-                    spot = Spot(function_id, located, access, entry, entry.locks | local, receiver)
+                    before = entry.before or (function_id if early else "")
+                    spot = Spot(function_id, located, access, entry, entry.locks | local, receiver, before)
                     found[located.place].append(spot)
                     if access.kind in WRITES:
                         written.add(located.place)
@@ -137,6 +140,8 @@ class Races:
             return None
         if _has_joined(write, two) or _has_joined(other, one):
             return None
+        if self._is_before(write, other) or self._is_before(other, write):
+            return None
         confidence = self._parallel(write, one, other, two)
         if not confidence or overlap(of_threads(write.locks), of_threads(other.locks)):
             return None
@@ -163,6 +168,11 @@ class Races:
         effects = self._effects[function_id]
         calls = any(isinstance(callee, str) for _, callee in effects.calls)
         return not calls and all(a.kind in ("store", "read", "test") for a in effects.all_accesses())
+
+    def _is_before(self, spot: Spot, other: Spot) -> bool:
+        """Whether an access ends before the other's context is started."""
+        started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
+        return other.entry.context in started and spot.entry.context not in started
 
     def _is_far(self, spot: Spot) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""

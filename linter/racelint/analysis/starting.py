@@ -146,6 +146,8 @@ class Starting(Body):
             self._hand_over(args, keywords, call, state)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)
+        else:
+            self.effects.call(path, call, None, state, certain=True)
 
     def identity(self, values: Values) -> str:
         """Whether values are more than what they say: "opened", "object" or ""."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, SHARED, Contexts, Entry, is_shielded
+from racelint.analysis.contexts import FRESH, SHARED, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
 from racelint.analysis.places import ASYNC, Located, Place, Places
 from racelint.analysis.races import LIVE, RESIZES, Races, Spot
+from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import Symbols
 
 
@@ -55,7 +56,7 @@ class Suspensions:
             if not entries or not effects.suspensions:
                 continue
             for act in effects.all_acts():
-                if act.suspended and not is_shielded(act, effects) and _is_dependent_write(act):
+                if act.suspended and not act.joined & THREADS and _is_dependent_write(act):
                     found = self._stale(function_id, entries, act)
                     if found is not None:
                         yield found

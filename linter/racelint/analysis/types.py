@@ -376,6 +376,8 @@ class Types:
                 return self.returned(function)
             case Builtin(name="dataclasses.field" | "attr.ib" | "attrs.field" | "attr.Factory" | "attrs.Factory"):
                 return self._of_default(function_id, call, steps)
+            case Builtin(name=name) if name.endswith(".fromkeys"):
+                return LibraryType(self._knowledge.canonical(name.removesuffix(".fromkeys")))
             case Builtin(name="sorted"):
                 return LibraryType("list")
             case Builtin(name="copy.copy" | "copy.deepcopy") if call.args:
