@@ -12,16 +12,18 @@ WORDS = {
 VERBS = {
     "store": "stored", "update": "updated", "update item": "updated", "insert": "given entries",
     "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to", "store item": "given items",
-    "delete": "deleted", "reorder": "reordered", "read": "read", "test": "tested", "iterate": "iterated",
+    "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out", "test": "tested", "iterate": "iterated",
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
     "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING, "shift-iterate": Severity.WARNING,
+    "hand-out": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
 }  # fmt: skip
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
+    "hand-out": "whoever iterates over what is returned meets the changes of others: RuntimeError, or missed entries",
     "update-update": "one of two updates that overlap is lost",
     "update-store": "an update that overlaps the store brings the old value back",
     "update-reset": "an update that overlaps the reset brings the old value back",

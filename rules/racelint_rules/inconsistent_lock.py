@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Finding, Program, rule
+from racelint.api import Finding, Program, Race, rule
 from racelint_rules._shared import HARM, SEVERITIES, finding, verb
 
 
@@ -55,7 +55,9 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     no guards.
     """
     for race in program.guard_breaches():
-        if race.shape in SEVERITIES:
+        if race.shape == "hand-out":
+            yield _handed_out(race)
+        elif race.shape in SEVERITIES:
             first, second = race.first, race.second
             yield finding(
                 race,
@@ -66,3 +68,15 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
                 HARM[race.shape],
                 f"hold {race.guard} here too",
             )
+
+
+def _handed_out(race: Race) -> Finding:
+    return finding(
+        race,
+        "inconsistent-lock",
+        SEVERITIES[race.shape],
+        f"{race.symbol} is returned live from under {race.guard}: its users do not hold the lock",
+        f"{race.second.function} changes it in place under {race.guard}",
+        HARM[race.shape],
+        "return a copy: list(...), dict(...)",
+    )

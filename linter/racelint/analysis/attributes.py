@@ -77,7 +77,12 @@ class Attributes(Body):
         owner = f"{self.source.name}:{self.function.owner}"
         current = self.types.class_of(receiver) or owner
         method = self.symbols.after(current, owner, name)
+        if method is None and self._has_library_base(current):
+            return (field(receiver, name),)
         return NOTHING_KNOWN if method is None else (self._bound(method, receiver),)
+
+    def _has_library_base(self, type_id: str) -> bool:
+        return any(isinstance(ancestor, Builtin) for ancestor in self.symbols.ancestors(type_id))
 
     def place(self, owner: Value, name: str) -> Value:
         """The path of a field: the class's own for what is only ever set on the class, else the object's."""

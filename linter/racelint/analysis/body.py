@@ -148,6 +148,9 @@ class Body(Flow[State, Frame]):
         self.effects = Effects()
         self.entered: tuple[Value, ...] = ()  # locks that the context manager evaluated last holds over its body
         self.opaque_calls: dict[Span, str] = {}  # calls of methods of which nothing is known, with their names
+        self.entered_suspends = True  # whether entering that context manager lets other tasks run
+        self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
+        self.has_nested = function_id in summaries.enclosing
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.testing = False  # the expression at hand decides a branch
@@ -205,6 +208,7 @@ class Body(Flow[State, Frame]):
 
     def note(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path."""
+        path = self.shared_locals.get(path, path)
         self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)
 
     @abstractmethod
@@ -224,7 +228,9 @@ class Body(Flow[State, Frame]):
         """`lock.acquire()` and `lock.release()`."""
 
     @abstractmethod
-    def start(self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False) -> None:
+    def start(
+        self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = ()
+    ) -> None:
         """A callable is made to run elsewhere or later."""
 
     def variable(self, name: str, scope: str) -> Value:

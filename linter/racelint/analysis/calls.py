@@ -9,7 +9,6 @@ from racelint.analysis.body import (
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, unite
 from racelint.analysis.replay import Replay
-from racelint.analysis.starting import Starting
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -36,7 +35,7 @@ COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 
 
-class Calls(Starting, Replay, Library):
+class Calls(Replay, Library):
     """Evaluates calls."""
 
     def call(self, call: Call, state: State) -> Values:
@@ -48,7 +47,11 @@ class Calls(Starting, Replay, Library):
             callees = self.evaluate(call.func, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
+        outer = state.reads
+        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):
+            state.reads = None  # what a call makes of its arguments is something else
         args, keywords = self._arguments(call, state)
+        state.reads = outer
         self.note_single(call)
         self.once = False
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""

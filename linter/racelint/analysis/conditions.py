@@ -85,7 +85,7 @@ class Conditions(Body):
         keys, containers = self.evaluate(key, state), self.evaluate(container, state)
         absent = state.copy()
         for found in containers:
-            self.note(found, "lookup", getattr(container, "span", getattr(key, "span", NOWHERE)), state)
+            self.note(found, "peek", getattr(container, "span", getattr(key, "span", NOWHERE)), state)
         if len(keys) == 1:
             pairs = {(c, keys[0]) for c in containers}
             state.present, absent.absent = state.present | pairs, absent.absent | pairs

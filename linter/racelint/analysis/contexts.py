@@ -40,6 +40,8 @@ from racelint.span import Span
 
 EXTERNAL = "external"
 LOOP = frozenset({"task", "loop", "remote", "async external"})
+MOST_KEPT = 6  # callables kept in one field that are told apart
+MOST_HANDED = 3  # callables handed through one parameter
 MOST_STATES = 6  # entry states kept for a function and context
 FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # a receiver: nobody else's yet; one for each context; unknown; shared
 
@@ -59,6 +61,7 @@ class Context(Record):
     many: bool
     receiver: int
     certain: bool = True
+    awaited: bool = False  # its starter waits for it at once
 
     @property
     def is_loop(self) -> bool:
@@ -120,6 +123,7 @@ class Finder:
         self._effects = summaries.effects
         self._places = places
         self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
+        self._given: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)  # to what is started
         self._edges: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
         self._called: set[str] = set()
         self._found = Contexts()
@@ -131,6 +135,7 @@ class Finder:
         for effects in product.values():
             for path, value in effects.stored:
                 self._keep(path, value)
+        self._bind_arguments(product)
         for function_id, effects in product.items():
             self._link(function_id, effects)
         started = list(self._starts())
@@ -200,12 +205,31 @@ class Finder:
             for target in targets(value):
                 self._kept[key][target] = None
 
+    def _bind_arguments(self, product: dict[str, Effects]) -> None:
+        """The parameters of what is started stand for what it is given."""
+        for effects in product.values():
+            for start in effects.starts.values():
+                for target in targets(start.callee):
+                    _, function = self._symbols.functions[target.function]
+                    offset = 1 if target.receiver is not None else 0
+                    for index, values in enumerate(start.args, offset):
+                        if index < len(function.parameters) and len(values) == 1:
+                            self._bind(target.function, index, function.parameters[index].name, values[0])
+
+    def _bind(self, function_id: str, index: int, name: str, value: Value) -> None:
+        self._places.stands_for(Param(function_id, index), value)
+        for target in targets(value):
+            self._kept[function_id, name][target] = None
+            self._given[function_id, name][target] = None
+
     def _key(self, path: Value) -> tuple[str, str] | None:
         while isinstance(path, Element | Member):
             path = path.base
         match path:
             case Captured(function=function, name=name):
                 return function, name
+            case Param(function=function, index=index):
+                return function, self._symbols.functions[function][1].parameters[index].name
             case Field(name=name):
                 located = self._places.locate(path)
                 return (located.place.owner, name) if located is not None else None
@@ -220,9 +244,16 @@ class Finder:
                 for override in self._overrides(site):
                     self._edge(function_id, override, site)
                 continue
-            key = self._key(site.callee)
-            for target in self._kept.get(key, ()) if key is not None else ():
+            for target in self._kept_at(site.callee):
                 self._edge(function_id, target.function, site._replace(receiver=_foreign(target.receiver)))
+
+    def _kept_at(self, path: Value) -> Iterator[FunctionValue]:
+        """The callables that a path may hold; where many are handed through one place, no caller calls them all."""
+        table = self._given if isinstance(path, Param) else self._kept
+        key = self._key(path)
+        found = table.get(key, {}) if key is not None else {}
+        if len(found) <= (MOST_KEPT if isinstance(path, Field | Element | Member) else MOST_HANDED):
+            yield from found
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self._edges[caller].append((callee, site))
@@ -253,8 +284,7 @@ class Finder:
                 continue
             for start in effects.starts.values():
                 if isinstance(start.callee, Field | Captured):
-                    key = self._key(start.callee)
-                    for target in self._kept.get(key, ()) if key is not None else ():
+                    for target in self._kept_at(start.callee):
                         yield self._context(start, target._replace(receiver=_foreign(target.receiver)), function_id)
                 for target in targets(start.callee):
                     yield self._context(start, target, function_id)
@@ -263,7 +293,7 @@ class Finder:
         fresh = isinstance(target.receiver, Fresh)
         receiver = OWN if fresh else SHARED
         many = start.many or (start.looped and not fresh)
-        return Context(start.kind, target.function, starter, start.span, many, receiver)
+        return Context(start.kind, target.function, starter, start.span, many, receiver, awaited=start.awaited)
 
     def _entries(self) -> Iterator[Context]:
         """What libraries call."""
@@ -324,7 +354,8 @@ class Finder:
                 if not site.certain or site.joined & THREADS:
                     continue
                 next_entry = self._through(entry, callee, site)
-                if not next_entry.before and is_early(site, effects):
+                starts = self._effects[callee].starts_any if callee in self._effects else False
+                if not next_entry.before and not starts and is_early(site, effects):
                     next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span)):
                     todo.append((callee, next_entry))

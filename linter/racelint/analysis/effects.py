@@ -11,11 +11,22 @@ from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
 from racelint.analysis.state import Call, Check, Held, Read, State
-from racelint.analysis.values import Captured, Element, Field, FunctionValue, Global, Param, Partial, TypeValue, Value
+from racelint.analysis.values import (
+    Captured,
+    Element,
+    Field,
+    FunctionValue,
+    Global,
+    Param,
+    Partial,
+    TypeValue,
+    Value,
+    Values,
+)
 from racelint.record import Record
 from racelint.span import Span
 
-READS = frozenset({"read", "test", "lookup", "iterate", "snapshot"})
+READS = frozenset({"read", "test", "peek", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
 WRITES = IN_PLACE | {"store", "update", "delete"}
 MOST_READS = 8  # paths that one variable's value is traced to
@@ -24,7 +35,7 @@ MOST_READS = 8  # paths that one variable's value is traced to
 class Access(Record):
     """One spot that reads or writes a path.
 
-    `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container,
+    `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek" without fear that it is not there),
     "snapshot" copies one at once, "hand-out" returns one, "update" is `x += 1`. `detail` says what a store stores ("none",
     "constant", "fresh" for a new container, "opened" or "object" for what has an identity, "given", "computed"), or how a
     container behaves ("mapping", "list").
@@ -84,6 +95,8 @@ class Start(Record):
     span: Span
     many: bool
     looped: bool
+    args: tuple[Values, ...] = ()  # what it is given, where that is known
+    awaited: bool = False  # the function waits for it at once
 
 
 class Crossing(Record):
@@ -172,9 +185,9 @@ class Effects:
             )
         self.calls[key] = site
 
-    def start(self, callee: Value, kind: str, span: Span, *, many: bool, looped: bool) -> None:
+    def start(self, start: Start) -> None:
         """Record a callable that will run elsewhere."""
-        self.starts[span, callee] = Start(callee, kind, span, many, looped)
+        self.starts[start.span, start.callee] = start
 
     def store(self, path: Value, value: Value) -> None:
         """Record a callable that is kept where another function may call it."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.places import ANY_LOCK, Place, Places, of_threads
-from racelint.analysis.races import SEVERITY, Pair, Races, Spot
+from racelint.analysis.races import LIVE, RESIZES, SEVERITY, Pair, Races, Spot
 from racelint.analysis.symbols import Symbols
 
 CONTRACT = re.compile(
@@ -19,6 +19,7 @@ CONTRACT = re.compile(
     r"|not\s+(be\s+)?thread[- ]?safe",
     re.IGNORECASE,
 )
+LOCKED_NAME = re.compile(r"_?locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
@@ -46,20 +47,20 @@ class Guards:
             total = len(plain)
             breaches = [entry for entry in plain.values() if entry not in held]
             writes = [entry for entry in breaches if _writes(entry)]
-            if not breaches or not (not writes or 3 * len(held) >= 2 * total) or len(writes) > MOST_BREACHES:
+            if not (len(writes) <= 1 or 3 * len(held) >= 2 * total) or len(writes) > MOST_BREACHES:
                 continue
-            for pair in self._breaches(place, lock, spots):
+            for pair in (*self._breaches(place, lock, spots), *self._handed_out(place, lock, spots)):
                 found = pair._replace(guard=lock, held=len(held), total=total)
                 if best is None or SEVERITY[found.shape] > SEVERITY[best.shape]:
                     best = found
         return best
 
     def _by_access(self, spots: list[Spot]) -> dict[tuple[object, ...], list[Spot]]:
-        """The plain accesses of a place, each with its entry states."""
+        """The plain accesses of a place, by line, each with its entry states; a line that writes is a write."""
         found: dict[tuple[object, ...], list[Spot]] = defaultdict(list)
         for spot in spots:
             if not isinstance(spot.access, Act) and spot.access.kind != "hand-out":
-                found[spot.function, spot.access.span, spot.access.kind].append(spot)
+                found[spot.function, spot.access.span.line].append(spot)
         return found
 
     def _candidates(self, plain: dict[tuple[object, ...], list[Spot]]) -> dict[str, list[list[Spot]]]:
@@ -79,14 +80,21 @@ class Guards:
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         guarded = [spot for spot in spots if lock in spot.locks]
         for breach in spots:
-            if lock in breach.locks or ANY_LOCK in breach.locks or self._is_contract(breach.function):
+            if lock in breach.locks or ANY_LOCK in breach.locks:
                 continue
+            if self._is_contract(breach.function):
+                at_call = self._at_call(breach)
+                if at_call is None:
+                    continue
+                breach = at_call
             if any(name.endswith("[]") is False and name.startswith(ANY_LOCK) for name in breach.locks):
                 continue
             for other in guarded:
                 pair = self._pair(place, breach, other)
                 if pair is not None:
                     yield pair
+            if isinstance(breach.access, Act) and breach.access.kind == "insert" and breach.access.value:
+                yield Pair(place, breach, breach, "check-act", "guard", 2)  # two of them at once
 
     def _pair(self, place: Place, breach: Spot, other: Spot) -> Pair | None:
         if not self._places.related(breach.located.type, other.located.type):
@@ -107,6 +115,26 @@ class Guards:
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
 
+    def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
+        """A live container that is returned from under its guard while others resize it in place."""
+        for spot in spots:
+            if spot.access.kind != "hand-out" or lock not in spot.locks:
+                continue
+            for other in spots:
+                if other.access.kind in RESIZES and other.access.detail in LIVE and not isinstance(other.access, Act):
+                    yield Pair(place, spot, other, "hand-out", "guard", 2 if other.located.certain else 1)
+                    break
+
+    def _at_call(self, breach: Spot) -> Spot | None:
+        """The call of a function whose name says that the caller holds the lock, by a caller that does not."""
+        came = self._contexts.entries[breach.function].get(breach.entry)
+        if came is None or self._is_contract(came.caller) or isinstance(breach.access, Act):
+            return None
+        if not LOCKED_NAME.search(self._symbols.functions[breach.function][1].name):
+            return None
+        access = breach.access._replace(span=came.span)
+        return breach._replace(function=came.caller, entry=came.entry, access=access)
+
     def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
         function = self._symbols.functions[function_id][1]
@@ -119,7 +147,7 @@ class Guards:
 
 
 def _writes(entries: list[Spot]) -> bool:
-    return entries[0].access.kind in WRITES
+    return any(spot.access.kind in WRITES for spot in entries)
 
 
 __all__ = ["Guards"]

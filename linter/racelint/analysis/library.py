@@ -139,11 +139,11 @@ class Library(Body):
         keys = args[position] if 0 <= position < len(args) else ()
         key = keys[0] if len(keys) == 1 else UNKNOWN
         result: Values = (Result(self.site(call, state)),)
-        if name in container.reads:
-            self.note(base, "lookup", call, state, container.kind if known else "?")
+        change = container.change(name)
+        if name in container.reads and change != "remove":
+            self.note(base, "peek", call, state, container.kind if known else "?")
         if name in container.reads and container.kind != "list":
             result = self.opaque(self.read(element(base, key), state), call, state)
-        change = container.change(name)
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
             added = tuple([v for values in args for v in values])
             harmless = name == "discard" or (name == "pop" and len(args) > 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.attributes import Attributes
+from racelint.analysis.starting import Starting
 from racelint.analysis.state import Held, State
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import ClassType, LibraryType
@@ -38,7 +39,7 @@ TAKE = {"acquire", "acquire_lock", "__enter__", "lock"}
 GIVE = {"release", "release_lock", "__exit__", "unlock"}
 
 
-class Locking(Attributes):
+class Locking(Starting, Attributes):
     """Takes and gives back locks."""
 
     def lock_kind(self, value: Value) -> str:
@@ -56,19 +57,24 @@ class Locking(Attributes):
                         return self.knowledge.concurrency.locks[ancestor.name].kind
                 own = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
                 return "exclusive" if own else ""
+        if isinstance(value, Param):
+            parameters = self.symbols.functions[value.function][1].parameters
+            named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
+            return "unknown" if named else ""
         return "unknown" if is_named_lock(value) else ""
 
     def take(self, value: Value, span: Span, state: State) -> bool:
         """Hold a value from here on if it is a lock."""
         kind = self.lock_kind(value)
         if kind and kind != "counted":
-            held = Held(value, span, kind)
+            held = Held(self.shared_locals.get(value, value), span, kind)
             if held not in state.held:
                 state.held = (*state.held, held)
         return bool(kind)
 
     def give_back(self, value: Value, state: State) -> None:
         """A lock is released; one that this function did not take is its caller's."""
+        value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
         if kept == state.held and self.lock_kind(value):
             self.summary.releases[value] = None

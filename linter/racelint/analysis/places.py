@@ -47,7 +47,13 @@ class Places:
         self._concurrency = knowledge.concurrency
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
+        self._given: dict[Param, Value] = {}
         self._own_fields: dict[tuple[str, str], bool] = {}
+
+    def stands_for(self, parameter: Param, value: Value) -> None:
+        """A started function's parameter is what it was given; of several starts the first one counts."""
+        if type(value) in (Field, Global, Captured):
+            self._given.setdefault(parameter, value)
 
     def locate(self, path: Value) -> Located | None:
         """The place of a path; None if nobody knows whose it is, or if it is each context's own."""
@@ -59,6 +65,8 @@ class Places:
         depth = 0
         while isinstance(path, Element | Member):
             path, depth = path.base, depth + 1
+        if isinstance(path, Param):
+            path = self._given.get(path, path)
         match path:
             case Global(module=module, name=name):
                 safe = self._is_safe(path)
@@ -144,6 +152,8 @@ class Places:
         return frozenset([f"{ASYNC}{self.lock(h.lock)}" if h.kind == "async" else self.lock(h.lock) for h in held])
 
     def _lock(self, value: Value) -> str:
+        if isinstance(value, Param):
+            value = self._given.get(value, value)
         match value:
             case Field(base=TypeValue(type=owner), name=name):
                 return self._lock_of_field(owner, name)

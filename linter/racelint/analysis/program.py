@@ -114,7 +114,7 @@ class Program:
             races = Races(self._symbols, effects, places, contexts)
             pairs = {pair.place: pair for pair in races.all()}
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
-            self._linked = _Linked(places, contexts, races, pairs, suspensions, Teller(self._symbols, contexts))
+            self._linked = _Linked(places, contexts, races, pairs, suspensions, Teller(self._symbols, contexts, places))
         return self._linked
 
     def _run_all(self) -> None:

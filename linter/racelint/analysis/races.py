@@ -9,8 +9,8 @@ from typing import NamedTuple
 from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_early
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
 from racelint.analysis.paths import root
-from racelint.analysis.state import LOCAL, THREADS
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
+from racelint.analysis.state import LOCAL, THREADS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param, Value
 
@@ -96,7 +96,7 @@ class Races:
                 held = access.through if isinstance(access, Act) else access.held
                 local = self._places.locks(held)
                 for entry in entries:
-                    receiver = entry.receiver if located.own or located.constructed else _of_root(access.path)
+                    receiver = entry.receiver if located.own or located.constructed else of_root(access.path)
                     if located.place.kind != "field":
                         receiver = SHARED
                     if receiver == FRESH:
@@ -187,6 +187,8 @@ class Races:
             return 0
         if not self._places.related(write.located.type, other.located.type):
             return 0
+        if write.located.place.kind == "captured":
+            return self._in_one_activation(write, one, other, two)
         if write.entry.context == other.entry.context:
             if (
                 not one.many
@@ -195,13 +197,13 @@ class Races:
                 or OWN in (write.receiver, other.receiver)
             ):
                 return 0
-            if write.located.place.kind == "captured" and one.starter != write.located.place.owner:
-                return 0
             return 3 if write.located.certain and other.located.certain else 2
         if one.is_external and two.is_external:
             return 0
         if one.is_loop and two.is_loop:
             return 0
+        if one.awaited and two.awaited:
+            return 1  # one task at a time, if it is one task
         if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
             return 0
         if write.receiver == OWN and other.receiver == OWN:
@@ -210,6 +212,19 @@ class Races:
         if one.is_external or two.is_external:
             return self._with_caller(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int:
+        """A variable of a function is shared by what that very call of it starts."""
+        owner = write.located.place.owner
+        inner = [spot for spot, context in ((write, one), (other, two)) if context.starter == owner]
+        if not inner or any(spot.function == owner for spot in inner):
+            return 0
+        if one == two:
+            return 3 if one.many and not one.is_loop else 0
+        outside = [context for context in (one, two) if context.starter != owner]
+        if (one.is_loop and two.is_loop) or any(c.is_loop and inner[0].entry for c in outside if c.kind == "loop"):
+            return 0
+        return 3
 
     def _with_caller(self, write: Spot, other: Spot, context: Context) -> int:
         """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
@@ -258,7 +273,7 @@ class Races:
             external = self._contexts.roots[write.entry.context].is_external
             if b.kind == "test" and not external and not guarded:
                 return "store-test"
-            if b.kind == "store" and b.detail == "computed":
+            if b.kind == "store" and b.detail == "computed" and write.entry.context != other.entry.context:
                 return "store-store"
         return None
 
@@ -284,7 +299,7 @@ class Races:
 
 
 SEVERITY = {
-    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2,
+    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2,
     "store-test": 2, "store-store": 2, "update-reset": 2,
 }  # fmt: skip
 
@@ -300,7 +315,7 @@ def _made_apart(first: Spot, second: Spot) -> bool:
     return both_own and first.entry.origin.startswith("=") and second.entry.origin.startswith("=")
 
 
-def _of_root(path: Value) -> int:
+def of_root(path: Value) -> int:
     """What an object that is reached by a path is to the context: shared, or perhaps the caller's own."""
     start = root(path)
     if isinstance(start, Param) and start.index:

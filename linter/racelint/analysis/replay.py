@@ -16,8 +16,8 @@ from racelint.analysis.body import (
 from racelint.analysis.conditions import holds
 from racelint.analysis.locking import Locking
 from racelint.analysis.paths import Substitute, element, lazy, union
-from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import THREADS, Invoke, Predicate, Read, Resize, State
+from racelint.analysis.state import Call as CallStep
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
     NONE,
@@ -198,6 +198,8 @@ class Replay(Locking):
         for lock in summary.releases:
             for value in substitute(lock):
                 self.give_back(value, state)
+        if function.is_generator:
+            self.entered_suspends = summary.suspends
         if function.is_generator and summary.yields_held:
             self.entered = tuple([v for lock in summary.yields_held for v in substitute(lock)])
 
@@ -205,7 +207,8 @@ class Replay(Locking):
         """What the callee starts of what it was given, and that it starts or joins anything."""
         for started in summary.starts:
             for value in substitute(started.callee):
-                self.start(value, started.kind, call, state, many=started.many or started.looped)
+                args = tuple([substitute.values(values) for values in started.args])
+                self.start(value, started.kind, call, state, many=started.many or started.looped, args=args)
         if summary.starts_any:
             state.started, state.joined = True, 0
             self.effects.starts_any = True

@@ -6,7 +6,7 @@ from racelint.analysis.body import Body, Keywords, visible
 from racelint.analysis.effects import Start
 from racelint.analysis.state import LOCAL, THREADS, State
 from racelint.analysis.types import ClassType, LibraryType
-from racelint.analysis.values import Builtin, Field, Fresh, FunctionValue, Partial, Result, Tuple, Value, Values
+from racelint.analysis.values import Builtin, Field, Fresh, FunctionValue, Param, Partial, Result, Tuple, Value, Values
 from racelint.knowledge import StartRow
 from racelint.model import Call, Const, Expr
 from racelint.span import Span
@@ -38,13 +38,18 @@ class Starting(Body):
 
     updating = False  # the assignment at hand is `x += ...`
 
-    def start(self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False) -> None:
-        """A callable is made to run elsewhere or later."""
-        if isinstance(callee, FunctionValue | Partial | Field):
-            self.effects.start(callee, kind, span, many=many, looped=bool(self.frames))
-        elif visible(callee):
-            self.effects.start(callee, kind, span, many=many, looped=bool(self.frames))
-            self.summary.starts[Start(callee, kind, span, many, bool(self.frames))] = None
+    def start(
+        self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
+        alone: bool = False,
+    ) -> None:  # fmt: skip
+        """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
+        args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
+        start = Start(callee, kind, span, many and not alone, bool(self.frames) and not alone, args)
+        if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
+            self.effects.start(start)
+        given = [v for values in args for v in values]
+        if (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given]):
+            self.summary.starts[start] = None
 
     def note_single(self, call: Call) -> None:
         """Remember executors of one worker."""
@@ -61,6 +66,10 @@ class Starting(Body):
         if name in self.knowledge.concurrency.joins:
             state.joined |= LOCAL
         if not args and not keywords and not self.spread:
+            return
+        owner, _, method = name.rpartition(".")
+        if owner in self.knowledge.concurrency.threads and method == RUNS:
+            self.begun(state)
             return
         row = self.knowledge.concurrency.start(name) or self.knowledge.concurrency.start(f"*.{name.rpartition('.')[2]}")
         if row is not None:
@@ -103,7 +112,8 @@ class Starting(Body):
             values = tuple([v for given in args for v in given])  # gather() takes several
         for value in values:
             for each in _flat(value):
-                self.start(each, row.kind, call, state, many=row.many and not self._is_single(owner))
+                given = _given(row, args, keywords)
+                self.start(each, row.kind, call, state, many=row.many, args=given, alone=self._is_single(owner))
         if row.kind == "task":
             for value in self.spread:
                 self.start(value, row.kind, call, state, many=True)
@@ -115,7 +125,7 @@ class Starting(Body):
         for values in (*args, *[values for _, values in keywords]):
             for value in values:
                 if isinstance(value, FunctionValue | Partial) and not _is_coroutine(value):
-                    self.effects.start(value, "unknown", call, many=False, looped=False)
+                    self.effects.start(Start(value, "unknown", call, False, False))
 
     def call_method(
         self,
@@ -200,6 +210,14 @@ class Starting(Body):
     def is_coroutine(self) -> bool:
         """Whether this generator is a coroutine by its decorator: each yield suspends."""
         return bool(self.function.decorators) and self.symbols.is_coroutine(self.id, self.knowledge)
+
+
+def _given(row: StartRow, args: tuple[Values, ...], keywords: Keywords) -> tuple[Values, ...]:
+    """What the started callable is called with: the arguments behind it, or a tuple called `args`."""
+    for values in dict(keywords).get("args", ()):
+        if isinstance(values, Tuple):
+            return values.parts
+    return args[row.callable + 1 :] if row.when == "now" else ()
 
 
 def _has_one_worker(call: Call) -> bool:

@@ -13,6 +13,7 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
+    Captured,
     Copy,
     Field,
     Fresh,
@@ -135,6 +136,7 @@ class Statements(Calls):
             case Name(name=name, scope=scope):
                 if scope == "local":
                     state.assign(name, values)
+                    self._share_local(name, values, target.span, state)
                 else:
                     self._store(self.variable(name, scope), values, target.span, state)
             case Attr(base=base, name=name, span=span):
@@ -150,6 +152,12 @@ class Statements(Calls):
                 self.assign(inner, NOTHING_KNOWN, state)
             case _:
                 self.evaluate(target, state)
+
+    def _share_local(self, name: str, values: Values, span: Span, state: State) -> None:
+        """A local variable that a nested function or a started one may see."""
+        for value in values:
+            if isinstance(value, Fresh) and (self.types.container(value) is not None or self.lock_kind(value)):
+                self.shared_locals.setdefault(value, Captured(self.id, name))
 
     def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
         """Give a path other values."""
@@ -280,10 +288,11 @@ class Statements(Calls):
         """Enter context managers."""
         frame = Frame(held=state.held)
         for manager, target in hold.items:
-            self.entered = ()
+            self.entered, self.entered_suspends = (), True
             values = self.evaluate(manager, state)
             span: Span = getattr(manager, "span", hold.span)
-            if hold.is_async:
+            frame.suspended = frame.suspended or (hold.is_async and self.entered_suspends)
+            if hold.is_async and self.entered_suspends:
                 self.suspend(span, state)
             entered = self.enter(values, span, state)
             self.entered = ()
@@ -294,7 +303,7 @@ class Statements(Calls):
 
     def release(self, hold: Hold, frame: Frame, state: State) -> None:
         """Leave context managers."""
-        if hold.is_async:
+        if frame.suspended:
             self.suspend(hold.span, state)
         state.held = tuple([held for held in state.held if held in frame.held])
         if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, SHARED, Contexts, Entry
+from racelint.analysis.contexts import FRESH, MAYBE, SHARED, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
 from racelint.analysis.places import ASYNC, Located, Place, Places
-from racelint.analysis.races import LIVE, RESIZES, Races, Spot
+from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Value
 
 
 class StaleWrite(NamedTuple):
@@ -65,7 +66,7 @@ class Suspensions:
         located = self._places.locate(act.path)
         if located is None:
             return None
-        for entry in self._on_loop(entries, located):
+        for entry in self._on_loop(entries, located, act.path):
             locks = entry.locks | self._places.locks(act.through)
             if any(lock.startswith((ASYNC, "?")) for lock in locks):
                 continue
@@ -82,11 +83,11 @@ class Suspensions:
                     )
         return None
 
-    def _on_loop(self, entries: Mapping[Entry, object], located: Located) -> Iterator[Entry]:
+    def _on_loop(self, entries: Mapping[Entry, object], located: Located, path: Value) -> Iterator[Entry]:
         """The states in which a function runs as a task on an object that others may reach."""
         for entry in entries:
             context = self._contexts.roots[entry.context]
-            reached = entry.receiver if located.own else SHARED
+            reached = entry.receiver if located.own or located.constructed else of_root(path)
             if context.kind in ("task", "async external", "remote", "handler", "loop") and reached == SHARED:
                 yield entry
 
@@ -101,6 +102,9 @@ class Suspensions:
             return False
         if same and other.access.kind != act.kind:
             return False
+        if act.kind == "store" and act.detail == "none":  # a clean-up: what another one has put there meanwhile is lost
+            external = self._contexts.roots[entry.context].is_external
+            return not same and not external and other.access.kind == "store" and other.access.detail != "none"
         write = other.access
         if act.kind in IN_PLACE or act.kind == "lookup":
             return write.kind in IN_PLACE or write.kind == "store"
@@ -109,12 +113,24 @@ class Suspensions:
     def _is_thread(self, spot: Spot) -> bool:
         return self._contexts.roots[spot.entry.context].kind in ("thread", "pool", "process", "unknown")
 
+    def _is_far(self, function_id: str, entry: Entry) -> bool:
+        return len(self._contexts.way(function_id, entry)) > MOST_CALLS
+
     def _runs_twice(self, entry: Entry) -> bool:
         context = self._contexts.roots[entry.context]
-        return context.many or context.kind == "async external"
+        name = self._symbols.functions[context.function][1].name
+        return context.many or (context.kind == "async external" and not is_lifecycle(name))
 
     def _sureness(self, entry: Entry, other: Spot, function_id: str) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
+        if (
+            MAYBE in (other.receiver, entry.receiver)
+            or self._is_far(function_id, entry)
+            or self._is_far(other.function, other.entry)
+        ):
+            return 1
+        if theirs.is_external and is_lifecycle(self._symbols.functions[theirs.function][1].name):
+            return 1
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
@@ -143,7 +159,7 @@ class Suspensions:
         located = self._places.locate(crossing.path)
         if located is None:
             return None
-        for entry in self._on_loop(entries, located):
+        for entry in self._on_loop(entries, located, crossing.path):
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):
                 if self._resizes(function_id, entry, other, locks):
@@ -164,6 +180,20 @@ class Suspensions:
         if self._is_thread(other) or other.locks & locks:
             return False
         return other.function != function_id or self._runs_twice(entry)
+
+
+LIFECYCLE = {
+    "start", "stop", "open", "close", "aclose", "connect", "disconnect", "run", "main", "setup", "teardown", "shutdown",
+    "init", "initialize", "initialise", "terminate", "finalize", "__aenter__", "__aexit__", "__enter__", "__exit__",
+    "serve", "serve_forever", "launch", "begin", "bootstrap", "join", "wait_closed", "destroy", "cleanup", "__del__",
+}  # fmt: skip
+
+
+def is_lifecycle(name: str) -> bool:
+    """Whether a public function is one that its users call once, or one after the other."""
+    return name in LIFECYCLE or name.startswith(
+        ("start_", "stop_", "close_", "setup_", "init_", "async_setup", "on_start")
+    )
 
 
 def _is_dependent_write(act: Act) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import Access as Spotted
 from racelint.analysis.effects import Act
-from racelint.analysis.places import ASYNC, Place
+from racelint.analysis.places import ASYNC, Place, Places
 from racelint.analysis.races import Pair, Spot
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
@@ -17,7 +17,7 @@ from racelint.span import Location, Span
 
 KINDS = {
     "test": "test", "lookup": "read", "snapshot": "read", "discard": "remove", "insert": "insert", "remove": "remove", "clear": "clear",
-    "append": "append", "setitem": "store item", "reorder": "reorder", "update-item": "update item", "use": "use",
+    "append": "append", "setitem": "store item", "reorder": "reorder", "update-item": "update item", "use": "use", "hand-out": "return",
 }  # fmt: skip
 
 
@@ -50,8 +50,9 @@ class Race:
 class Teller:
     """Turns pairs into `Race`s."""
 
-    def __init__(self, symbols: Symbols, contexts: Contexts) -> None:
+    def __init__(self, symbols: Symbols, contexts: Contexts, places: Places) -> None:
         self._symbols = symbols
+        self._places = places
         self._contexts = contexts
 
     def pair(self, pair: Pair) -> Race:
@@ -79,13 +80,16 @@ class Teller:
         self, place: Place, shape: str, evidence: str, confidence: int, first: Spot, second: Spot, pair: Pair | None
     ) -> Race:
         source, function = self._symbols.functions[first.function]
+        stands = first.access.span
+        if pair is not None and isinstance(first.access, Act) and pair.guard and self._acts_under(first, pair.guard):
+            stands = first.access.check  # the act has the lock, the check has not
         check = next((s for s in (first, second) if isinstance(s.access, Act)), None)
         return Race(
             symbol=self.symbol(place),
             shape=shape,
             evidence=evidence,
             confidence=confidence,
-            location=Location(source.path, first.access.span),
+            location=Location(source.path, stands),
             function=function.qualname,
             first=self.access(first),
             second=self.access(second),
@@ -94,6 +98,10 @@ class Teller:
             held=pair.held if pair else 0,
             total=pair.total if pair else 0,
         )
+
+    def _acts_under(self, spot: Spot, guard: str) -> bool:
+        assert isinstance(spot.access, Act)
+        return guard in self._places.locks(spot.access.held)
 
     def access(self, spot: Spot) -> Access:
         """One side of a race."""
