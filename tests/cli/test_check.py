@@ -225,7 +225,7 @@ def test_python_m_and_version(racelint):
 
 
 def test_rules_and_explain(racelint):
-    assert racelint("rules").stdout.startswith("mutated-while-iterating")
+    assert "\nmutated-while-iterating" in racelint("rules").stdout
     listed = json.loads(racelint("rules", "--format", "json").stdout)
     assert {"name", "summary", "languages", "since", "pack", "distribution"} == set(listed[0])
     page = racelint("explain", "mutated-while-iterating")

@@ -168,13 +168,16 @@ class Finder:
         self._found.started_under = {function_id: frozenset(indexes) for function_id, indexes in found.items()}
 
     def _makers(self, context: Context) -> list[str]:
-        """The functions that make the object whose method a library runs: a thread by inheritance."""
+        """The functions that start the object whose method a library runs, a thread by inheritance, or else make it."""
         if context.starter or context.receiver != OWN:
             return []
         source, function = self._symbols.functions[context.function]
         owner = f"{source.name}:{function.owner}"
         family = {owner, *self._symbols.subtypes(owner)}
-        return [f for f, effects in self._effects.items() if any(made in family for _, made in effects.made)]
+        family.update(a.type for a in self._symbols.ancestors(owner) if isinstance(a, TypeValue))
+        starters = [f for f, effects in self._effects.items() if effects.begun & family]
+        makers = [f for f, effects in self._effects.items() if any(made in family for _, made in effects.made)]
+        return starters or makers
 
     def _owners(self, context: Context) -> Iterator[str]:
         """The types whose methods start a context or are its root."""
@@ -283,6 +286,8 @@ class Finder:
             if not self._symbols.functions[function_id][0].reported:
                 continue
             for start in effects.starts.values():
+                if start.kind == "binding":
+                    continue
                 if isinstance(start.callee, Field | Captured):
                     for target in self._kept_at(start.callee):
                         yield self._context(start, target._replace(receiver=_foreign(target.receiver)), function_id)

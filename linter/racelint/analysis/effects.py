@@ -122,6 +122,7 @@ class Effects:
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     starts_any: bool = False
+    begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     caught: bool = False  # the statement at hand stands in a try body that has handlers
     made: dict[tuple[Span, str], None] = field(default_factory=dict)  # objects of the project's classes made here
 

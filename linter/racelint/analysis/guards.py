@@ -99,7 +99,7 @@ class Guards:
     def _pair(self, place: Place, breach: Spot, other: Spot) -> Pair | None:
         if not self._places.related(breach.located.type, other.located.type):
             return None
-        if of_threads(breach.locks) & of_threads(other.locks):
+        if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
             return None
         first, second = (breach, other) if breach.is_write else (other, breach)
         if not first.is_write:
@@ -134,6 +134,12 @@ class Guards:
             return None
         access = breach.access._replace(span=came.span)
         return breach._replace(function=came.caller, entry=came.entry, access=access)
+
+    def _is_one_thread(self, first: Spot, second: Spot) -> bool:
+        """Whether one started context does both: it does not meet itself."""
+        context = self._contexts.roots[first.entry.context]
+        alone = not context.many and not context.is_external and context.kind != "unknown"
+        return first.entry.context == second.entry.context and alone
 
     def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""

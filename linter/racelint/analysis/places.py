@@ -7,7 +7,7 @@ from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Expr, Name
+from racelint.model import Attr, Call, Const, Expr, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
@@ -105,9 +105,9 @@ class Places:
         key = (owner, name)
         if key not in self._own_fields:
             declared = self._symbols.field(owner, name)
+            made = [a.value for a in declared[1].values if a.value != Const(None)] if declared else []
             self._own_fields[key] = declared is not None and all(
-                isinstance(assigned.value, Call) and self._makes(declared[0], assigned.value)
-                for assigned in declared[1].values
+                isinstance(value, Call) and self._makes(declared[0], value) for value in made
             )
         return self._own_fields[key]
 

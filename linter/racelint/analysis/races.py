@@ -165,8 +165,10 @@ class Races:
 
     def _is_setter(self, function_id: str) -> bool:
         """Whether a function only stores what it is given."""
+        if self._symbols.functions[function_id][1].qualname.endswith(".setter"):
+            return True
         effects = self._effects[function_id]
-        calls = any(isinstance(callee, str) for _, callee in effects.calls)
+        calls = any(isinstance(callee, str) for _, callee in effects.calls) or effects.starts_any
         return not calls and all(a.kind in ("store", "read", "test") for a in effects.all_accesses())
 
     def _is_before(self, spot: Spot, other: Spot) -> bool:

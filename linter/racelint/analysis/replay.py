@@ -208,7 +208,9 @@ class Replay(Locking):
         for started in summary.starts:
             for value in substitute(started.callee):
                 args = tuple([substitute.values(values) for values in started.args])
-                self.start(value, started.kind, call, state, many=started.many or started.looped, args=args)
+                known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
+                kind = "binding" if known else started.kind
+                self.start(value, kind, call, state, many=started.many or started.looped, args=args)
         if summary.starts_any:
             state.started, state.joined = True, 0
             self.effects.starts_any = True

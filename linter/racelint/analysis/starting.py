@@ -69,6 +69,8 @@ class Starting(Body):
             return
         owner, _, method = name.rpartition(".")
         if owner in self.knowledge.concurrency.threads and method == RUNS:
+            for value in args[0] if args else ():
+                self.effects.begun.add(self.types.class_of(value) or "")
             self.begun(state)
             return
         row = self.knowledge.concurrency.start(name) or self.knowledge.concurrency.start(f"*.{name.rpartition('.')[2]}")
@@ -140,6 +142,8 @@ class Starting(Body):
         """A method that is not the project's: one of a thread, an executor or a loop, or a callable kept in a field."""
         found = self.types.of(base)
         if name == RUNS and not args and (self.is_thread(base) or found is None):
+            if isinstance(found, ClassType):
+                self.effects.begun.add(found.type)
             self.begun(state)
             return
         if name == WAITS and len(args) <= 1 and (self.is_thread(base) or (found is None and not args)):

@@ -91,6 +91,8 @@ class Statements(Calls):
         state.reads = reads = list[Read]()
         found = self.evaluate(value, state)
         state.reads = None
+        if isinstance(value, Name):  # puts back what was there: done on purpose
+            reads = [read for read in reads if not isinstance(targets[0], Attr)]
         for target in targets:
             self._trace(target, reads, state)
             self.assign(target, found, state)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from racelint.analysis.contexts import FRESH, MAYBE, SHARED, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
-from racelint.analysis.places import ASYNC, Located, Place, Places
+from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import Symbols
@@ -64,24 +64,18 @@ class Suspensions:
 
     def _stale(self, function_id: str, entries: Mapping[Entry, object], act: Act) -> StaleWrite | None:
         located = self._places.locate(act.path)
-        if located is None:
-            return None
-        for entry in self._on_loop(entries, located, act.path):
+        best: StaleWrite | None = None
+        for entry in self._on_loop(entries, located, act.path) if located is not None else ():
+            assert located is not None
             locks = entry.locks | self._places.locks(act.through)
-            if any(lock.startswith((ASYNC, "?")) for lock in locks):
+            if any(lock.startswith((ASYNC, ANY_LOCK)) for lock in locks):
                 continue
             for other in self._races.spots.get(located.place, ()):
                 if self._falsifies(act, function_id, entry, other, locks):
-                    return StaleWrite(
-                        located.place,
-                        function_id,
-                        entry,
-                        act,
-                        located,
-                        other,
-                        self._sureness(entry, other, function_id),
-                    )
-        return None
+                    sure = self._sureness(entry, other, function_id)
+                    if best is None or sure > best.confidence:
+                        best = StaleWrite(located.place, function_id, entry, act, located, other, sure)
+        return best
 
     def _on_loop(self, entries: Mapping[Entry, object], located: Located, path: Value) -> Iterator[Entry]:
         """The states in which a function runs as a task on an object that others may reach."""
@@ -157,22 +151,16 @@ class Suspensions:
         self, function_id: str, entries: Mapping[Entry, object], crossing: Crossing
     ) -> CrossedIteration | None:
         located = self._places.locate(crossing.path)
-        if located is None:
-            return None
-        for entry in self._on_loop(entries, located, crossing.path):
+        best: CrossedIteration | None = None
+        for entry in self._on_loop(entries, located, crossing.path) if located is not None else ():
+            assert located is not None
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):
                 if self._resizes(function_id, entry, other, locks):
-                    return CrossedIteration(
-                        located.place,
-                        function_id,
-                        entry,
-                        crossing,
-                        located,
-                        other,
-                        self._sureness(entry, other, function_id),
-                    )
-        return None
+                    sure = self._sureness(entry, other, function_id)
+                    if best is None or sure > best.confidence:
+                        best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
+        return best
 
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
         if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
