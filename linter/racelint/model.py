@@ -368,6 +368,13 @@ class AttributeStore(Record):
     value: Expr
 
 
+class Construction(Record):
+    """A call of something that goes by the name of a type, and the function it stands in: what constructors are given."""
+
+    function: str
+    call: Call
+
+
 class Comment(Record):
     """A comment that speaks to racelint; `alone` if nothing else stands on its line."""
 
@@ -386,6 +393,7 @@ class Module(Record):
     functions: dict[str, Function]
     globals: dict[str, Field]
     attribute_stores: tuple[AttributeStore, ...]
+    constructions: tuple[Construction, ...]
     comments: tuple[Comment, ...]
     generated: bool
     lines: int

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from racelint.analysis.effects import Effects, Start
+from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import depth, element, root, underlying, unite
 from racelint.analysis.state import Event, Held, Invoke, Predicate, Resize, State
@@ -209,6 +209,8 @@ class Body(Flow[State, Frame]):
     def note(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path."""
         path = self.shared_locals.get(path, path)
+        if kind in CONTENT and path not in state.heap.get(path, (path,)):
+            return  # the object was taken out: the path holds another one now
         self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)
 
     @abstractmethod

@@ -42,7 +42,7 @@ EXTERNAL = "external"
 LOOP = frozenset({"task", "loop", "remote", "async external"})
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
-MOST_STATES = 6  # entry states kept for a function and context
+MOST_STATES = 8  # entry states kept for a function and context
 FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # a receiver: nobody else's yet; one for each context; unknown; shared
 
 
@@ -99,15 +99,25 @@ class Contexts:
     roots: list[Context] = field(default_factory=list)
     entries: dict[str, dict[Entry, Came | None]] = field(default_factory=dict)
     started_under: dict[str, frozenset[int]] = field(default_factory=dict)  # by the calls of a function
+    _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
+
+    def root(self, function: str, entry: Entry) -> str:
+        """The function in which the way to an entry starts."""
+        way = self.way(function, entry)
+        return way[0][0] if way else function
 
     def way(self, function: str, entry: Entry) -> list[tuple[str, Span]]:
         """The calls from a context's root to a function, outermost first: the calling functions and the spans."""
+        known = self._ways.get((function, entry))
+        if known is not None:
+            return known
         way: list[tuple[str, Span]] = []
         came = self.entries[function].get(entry)
         while came is not None and len(way) < 60:
             way.append((came.caller, came.span))
             came = self.entries[came.caller].get(came.entry)
+        self._ways[function, entry] = way[::-1]
         return way[::-1]
 
 
@@ -128,6 +138,8 @@ class Finder:
         self._called: set[str] = set()
         self._found = Contexts()
         self._active: set[str] = set()
+        self._known: set[Context] = set()
+        self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
 
     def run(self) -> Contexts:
         """Everything, in three steps: callables that are kept, edges, roots."""
@@ -146,7 +158,8 @@ class Finder:
         self._externals({context.function for context in started})
         self._active = {owner for context in self._found.roots for owner in self._owners(context)}
         for index, context in enumerate(self._found.roots):
-            self._spread(index, context)
+            for function_id in self._merged.get(context, (context.function,)):
+                self._spread(index, context, function_id)
         self._find_started()
         return self._found
 
@@ -197,7 +210,13 @@ class Finder:
         return any(t in self._active for t in line)
 
     def _root(self, context: Context) -> None:
-        if context not in self._found.roots:
+        """Add a context; callers' threads and callbacks are not told apart: one context each has many roots."""
+        if context.is_external or context.kind == "unknown":
+            merged = Context(context.kind, "", None, None, False, SHARED)
+            self._merged.setdefault(merged, {})[context.function] = None
+            context = merged
+        if context not in self._known:
+            self._known.add(context)
             self._found.roots.append(context)
 
     # --- callables and calls ------------------------------------------------------------------------------------------
@@ -330,7 +349,8 @@ class Finder:
 
     def _externals(self, started: set[str]) -> None:
         """The public functions and methods that nothing in the project calls."""
-        entered = {context.function for context in self._found.roots}
+        entered = {context.function for context in self._known}
+        entered.update(function_id for functions in self._merged.values() for function_id in functions)
         for function_id, (source, function) in self._symbols.functions.items():
             if not source.reported or function_id in self._called or function_id in started or function_id in entered:
                 continue
@@ -340,14 +360,14 @@ class Finder:
 
     # --- entry states -------------------------------------------------------------------------------------------------
 
-    def _spread(self, index: int, context: Context) -> None:
-        """Propagate a context from its root along all calls."""
-        if context.function not in self._effects or context.kind == "process":
+    def _spread(self, index: int, context: Context, root_id: str) -> None:
+        """Propagate a context from a root along all calls."""
+        if root_id not in self._effects or context.kind == "process":
             return
-        first = Entry(index, context.receiver, self._contract(context.function))
-        if not self._enter(context.function, first, None):
+        first = Entry(index, context.receiver, self._contract(root_id))
+        if not self._enter(root_id, first, None):
             return
-        todo = deque([(context.function, first)])
+        todo = deque([(root_id, first)])
         while todo:
             function_id, entry = todo.popleft()
             effects = self._effects.get(function_id)
@@ -356,7 +376,7 @@ class Finder:
             for _, type_id in effects.made:
                 self._found.made_in.setdefault(type_id, set()).add(index)
             for callee, site in self._edges.get(function_id, ()):
-                if not site.certain or site.joined & THREADS:
+                if site.joined & THREADS:
                     continue
                 next_entry = self._through(entry, callee, site)
                 starts = self._effects[callee].starts_any if callee in self._effects else False
@@ -387,6 +407,8 @@ class Finder:
 
     def _receiver(self, entry: Entry, site: CallSite) -> int:
         """What the callee's own instance is to the context."""
+        if not site.certain:
+            return MAYBE
         match site.receiver:
             case Fresh(type=name):
                 return SHARED if site.started and self._is_active(name) else FRESH

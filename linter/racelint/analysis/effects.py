@@ -29,6 +29,7 @@ from racelint.span import Span
 READS = frozenset({"read", "test", "peek", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
 WRITES = IN_PLACE | {"store", "update", "delete"}
+CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "hand-out"}  # accesses of what is in a container
 MOST_READS = 8  # paths that one variable's value is traced to
 
 

@@ -111,7 +111,7 @@ class Races:
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
         for place, spots in self.spots.items():
-            best = self._best(place, spots[:MOST_SPOTS])
+            best = self._best(place, [spot for spot in spots if _matters(spot)][:MOST_SPOTS])
             if best is not None:
                 yield best
 
@@ -135,6 +135,9 @@ class Races:
 
     def judge(self, place: Place, write: Spot, other: Spot) -> Pair | None:
         """The race of a pair, if it is one: parallel contexts, one object, no common lock."""
+        shape = self.shape(write, other)
+        if shape is None:
+            return None
         one, two = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
             return None
@@ -147,9 +150,6 @@ class Races:
             return None
         if MAYBE in (write.receiver, other.receiver) or self._is_far(write) or self._is_far(other):
             confidence = 1
-        shape = self.shape(write, other)
-        if shape is None:
-            return None
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
@@ -275,7 +275,7 @@ class Races:
             external = self._contexts.roots[write.entry.context].is_external
             if b.kind == "test" and not external and not guarded:
                 return "store-test"
-            if b.kind == "store" and b.detail == "computed" and write.entry.context != other.entry.context:
+            if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
                 return "store-store"
         return None
 
@@ -304,6 +304,11 @@ SEVERITY = {
     "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2,
     "store-test": 2, "store-store": 2, "update-reset": 2,
 }  # fmt: skip
+
+
+def _matters(spot: Spot) -> bool:
+    """Whether an access can be a side of a race: plain reads and look-ups are one step each."""
+    return spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate")
 
 
 def _has_joined(spot: Spot, context: Context) -> bool:

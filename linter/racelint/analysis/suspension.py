@@ -92,7 +92,7 @@ class Suspensions:
         if other.locks & locks:
             return False
         same = other.function == function_id
-        if same and not self._runs_twice(entry):
+        if same and not self._runs_twice(function_id, entry):
             return False
         if same and other.access.kind != act.kind:
             return False
@@ -110,10 +110,15 @@ class Suspensions:
     def _is_far(self, function_id: str, entry: Entry) -> bool:
         return len(self._contexts.way(function_id, entry)) > MOST_CALLS
 
-    def _runs_twice(self, entry: Entry) -> bool:
+    def _runs_twice(self, function_id: str, entry: Entry) -> bool:
         context = self._contexts.roots[entry.context]
-        name = self._symbols.functions[context.function][1].name
-        return context.many or (context.kind == "async external" and not is_lifecycle(name))
+        if context.kind != "async external":
+            return context.many
+        return not self._is_lifecycle(function_id, entry)
+
+    def _is_lifecycle(self, function_id: str, entry: Entry) -> bool:
+        root = self._contexts.root(function_id, entry)
+        return is_lifecycle(self._symbols.functions[root][1].name)
 
     def _sureness(self, entry: Entry, other: Spot, function_id: str) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
@@ -123,7 +128,7 @@ class Suspensions:
             or self._is_far(other.function, other.entry)
         ):
             return 1
-        if theirs.is_external and is_lifecycle(self._symbols.functions[theirs.function][1].name):
+        if theirs.is_external and self._is_lifecycle(other.function, other.entry):
             return 1
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
@@ -167,7 +172,7 @@ class Suspensions:
             return False
         if self._is_thread(other) or other.locks & locks:
             return False
-        return other.function != function_id or self._runs_twice(entry)
+        return other.function != function_id or self._runs_twice(function_id, entry)
 
 
 LIFECYCLE = {

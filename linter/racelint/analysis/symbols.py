@@ -12,6 +12,7 @@ from racelint.model import (
     Attr,
     Call,
     Closure,
+    Construction,
     Expr,
     Function,
     Imported,
@@ -51,6 +52,12 @@ class Symbols:
         self.stored_from_outside: set[str] = set()
         for source in sources:
             self._add(source)
+        self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
+        for module, source in self.sources.items():
+            for made in source.module.constructions if source.reported else ():
+                func = made.call.func
+                if isinstance(func, Name | Attr):
+                    self._constructions[func.name].append((module, made))
         self._class_variables: dict[tuple[str, str], str | None] = {}
         self._subtypes = self._invert_bases()
         self._methods_by_name = self._index_methods()
@@ -274,6 +281,13 @@ class Symbols:
                 record = self.types[ancestor.type][1].fields.get(name)
                 if record is not None:
                     yield ancestor.type, record
+
+    def constructions(self, type_id: str) -> Iterator[tuple[str, Construction]]:
+        """The calls of a type: each with the id of the function in which it stands."""
+        for module, made in self._constructions.get(type_id.rpartition(":")[2].rpartition(".")[2], ()):
+            found = self.static(module, made.call.func)
+            if found == TypeValue(type_id):
+                yield f"{module}:{made.function}", made
 
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""

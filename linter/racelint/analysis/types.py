@@ -40,12 +40,14 @@ from racelint.model import (
     Logic,
     Name,
     Op,
+    Star,
     TypeRef,
 )
 from racelint.model import (
     Field as FieldRecord,
 )
 
+MOST_GIVEN = 8  # constructor calls looked at for the type of a parameter
 STEPS = 12  # how far a type is traced through variables, fields and calls
 
 
@@ -178,10 +180,30 @@ class Types:
             return LibraryType("dict")
         if parameter.annotation is not None:
             return self.declared(function_id, parameter.annotation)
-        if parameter.default is not None:
+        if parameter.default is not None and parameter.default != Const(None):
             found = self.expression(function_id, parameter.default)
             return found if isinstance(found, LibraryType) and self._knowledge.container(found.name) else None
+        if function.name == "__init__" and function.owner:
+            return self._given(f"{source.name}:{function.owner}", index - 1, parameter.name)
         return None
+
+    def _given(self, type_id: str, position: int, name: str) -> TypeOf | None:
+        """What the constructors of a type, or of those that inherit its constructor, are given for a parameter."""
+        heirs = [
+            t for t in sorted(self._symbols.subtypes(type_id)) if "__init__" not in self._symbols.types[t][1].methods
+        ]
+        options: list[TypeOf | None] = []
+        for owner in (type_id, *heirs):
+            for function_id, made in self._symbols.constructions(owner):
+                call = made.call
+                named = dict(call.keywords).get(name)
+                spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
+                given = named or (call.args[position] if position < len(call.args) and not spread else None)
+                if given is not None:
+                    options.append(self.expression(function_id, given))
+                if len(options) >= MOST_GIVEN:
+                    return _only(options)
+        return _only(options)
 
     def declared(self, function_id: str, annotation: TypeRef, steps: int = STEPS) -> TypeOf | None:
         """The type an annotation names, seen from a function."""

@@ -159,6 +159,8 @@ class Knowledge:
                 *container.views, *container.copies, *container.reads,
             )
         )  # fmt: skip
+        started = {name.removeprefix("*.") for name in concurrency.starts if name.startswith("*.")}
+        self.common_methods |= started | {"start", "join", "acquire", "release", "wait", "set", "put", "send", "run"}
         self.guess = _guess(self.kinds)
 
     def canonical(self, name: str) -> str:

@@ -63,6 +63,7 @@ class Lowering(Statements):
             self._functions,
             {name: opened.close() for name, opened in self._globals.items()},
             tuple(self.attribute_stores),
+            tuple(self.constructions),
             comments,
             generated,
             lines,

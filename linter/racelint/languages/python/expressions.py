@@ -18,6 +18,7 @@ from racelint.model import (
     Collect,
     Comp,
     Const,
+    Construction,
     Expr,
     Item,
     Logic,
@@ -59,6 +60,7 @@ class Expressions:
     def __init__(self, lines: Sequence[bytes] | None) -> None:
         """`lines` holds the file's lines as UTF-8 if some character is wider than a byte: columns count characters."""
         self._lines = lines
+        self.constructions: list[Construction] = []
         self._lowerers: dict[type[ast.AST], Callable[[Any], Expr]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
             ast.Subscript: self._subscript, ast.Call: self._call, ast.BinOp: self._binary, ast.UnaryOp: self._unary,
@@ -125,7 +127,10 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> Expr:
         keywords = tuple([(keyword.arg or "", self.expr(keyword.value)) for keyword in node.keywords])
-        return Call(self.expr(node.func), self.exprs(node.args), keywords, self.span(node))
+        call = Call(self.expr(node.func), self.exprs(node.args), keywords, self.span(node))
+        if (call.args or keywords) and _names_type(node.func):
+            self.constructions.append(Construction(self.scope.qualname, call))
+        return call
 
     def _binary(self, node: ast.BinOp) -> Expr:
         operator, span = OPERATORS[type(node.op)], self.span(node)
@@ -225,3 +230,10 @@ class Expressions:
     def bind(self, target: Expr, value: Expr) -> None:
         """Record what a local variable or a field is assigned, for types."""
         raise NotImplementedError
+
+
+def _names_type(node: ast.expr) -> bool:
+    """Whether a callee goes by the name of a class, as PEP 8 has it."""
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    first = name.lstrip("_")[:1]
+    return first.isupper() and not name.isupper()
