@@ -100,6 +100,10 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
     if conflict.operation == ".add()" and len(conflict.steps) > 1:
         return Confidence.LOW  # a helper that notes something down in a set mostly notes what is there
+    if conflict.computed or conflict.doubtful:
+        return Confidence.LOW  # what is iterated and what is changed are mostly two objects
+    if conflict.final:
+        return Confidence.LOW  # the error is ignored, and what is registered in a container is mostly never finalised
     if len(conflict.steps) > MOST_STEPS:
         return Confidence.LOW  # on so long a way some condition mostly stands against it
     if conflict.kind == "unknown" and conflict.foreign:

@@ -46,12 +46,13 @@ MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name al
 
 
 class Place(NamedTuple):
-    """A span in a function, by id; of a loop also what it iterates, and how."""
+    """A span in a function, by id; of a loop also what it iterates, how, and whether another pass follows."""
 
     function: str
     span: Span
     iterable: Expr | None = None
     style: str = "direct"
+    repeated: bool = False
 
 
 class Conflict(NamedTuple):
@@ -60,7 +61,8 @@ class Conflict(NamedTuple):
     `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
     "unknown". `repeated` says that an enclosing loop goes on until the container is as it wants it. `registered` is
-    where a callback that makes the change was put into the container. The conflict stands at the change if the loop's
+    where a callback that makes the change was put into the container. `doubtful` says that container and change are
+    mostly not about the same object, or not in the same run. The conflict stands at the change if the loop's
     function makes it, else at the call in the loop that leads to it.
     """
 
@@ -72,6 +74,7 @@ class Conflict(NamedTuple):
     resize: Resize
     registered: Place | None = None
     repeated: bool = False
+    doubtful: bool = False
 
 
 @dataclass
@@ -79,8 +82,8 @@ class Summary:
     """What a call of a function does, in terms of its parameters, captured variables and globals.
 
     `stores` are paths that have other values on return, `streams` the containers that a generator iterates while its
-    consumer runs and `yields` what it yields, `invokes` the calls of values that the caller knows, with the containers
-    being iterated meanwhile and by which loops. A constructor's `aliases` maps (field, field of that field's object) to
+    consumer runs, `yields` what it yields and `rounds` that it starts over until they are as it wants, `invokes` the calls of values that the caller knows, with the containers
+    being iterated meanwhile and by which loops, `kept` the parameters that are handed on. A constructor's `aliases` maps (field, field of that field's object) to
     another field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for
     a function that never returns.
     """
@@ -91,6 +94,8 @@ class Summary:
     invokes: dict[Invoke, tuple[tuple[Value, Place], ...]] = field(default_factory=dict)
     streams: tuple[Value, ...] = ()
     yields: Values = ()
+    rounds: bool = False
+    kept: set[Value] = field(default_factory=set)
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)
     falls_through: bool = True
     conflicts: dict[Conflict, None] = field(default_factory=dict)
@@ -130,6 +135,8 @@ class Body(Flow[State, Frame]):
         self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays
         self.collected: Values = ()  # what the comprehension at hand collects
         self.once = False  # the generator expression evaluated next is asked for one element only
+        self.rare = False  # the callback at hand is mostly called later
+        self.polled = False  # a call has asked which of many things are ready
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -166,7 +173,9 @@ class Body(Flow[State, Frame]):
         """A fresh container with the elements of another."""
 
     @abstractmethod
-    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
+    def conflict(
+        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, *, doubtful: bool = False
+    ) -> None:
         """Record a container that is resized while its iteration goes on."""
 
     @abstractmethod
@@ -207,6 +216,10 @@ class Body(Flow[State, Frame]):
             return
         if any([(event.container, key) in state.absent for key in event.keys]):
             event = event._replace(tested=True)
+        if state.singled or self.rare:
+            here = [v for v in state.singled if isinstance(v, Param)]
+            particular = (*event.particular, *sorted(here, key=lambda param: param.index))
+            event = event._replace(particular=particular, rare=event.rare or self.rare)
         held = conditions | self.conditions(state)
         known = self.summary.resizes.get(event)
         if known is not None:
@@ -248,7 +261,7 @@ class Body(Flow[State, Frame]):
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         found = self.types.container(container)
         kind = found.kind if found is not None else ""
-        singled = any([_is_within(value, container) for value in state.singled])
+        singled = any([is_within(value, container) for value in state.singled])
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
         self.emit(event, state)
         if change in ("remove", "clear"):
@@ -306,7 +319,7 @@ def _matters(path: Value, values: Values) -> bool:
     return depth(path) <= STORE_DEPTH and not all([isinstance(v, Literal) for v in values])
 
 
-def _is_within(path: Value, container: Value) -> bool:
+def is_within(path: Value, container: Value) -> bool:
     """Whether a path is an element of a container, or starts from one."""
     while isinstance(path, Field | Element | Member):
         if not isinstance(path, Field) and underlying(path.base) == underlying(container):

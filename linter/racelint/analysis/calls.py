@@ -42,12 +42,15 @@ class Calls(Replay, Library):
         """Evaluate a call expression."""
         if isinstance(call.func, Attr):
             bases = self.evaluate(call.func.base, state)
+            self.summaries.usage.method_call(self.id, call.func.name)
             callees = unite([self._method(base, call.func.name, call.span, state) for base in bases])
         else:
             callees = self.evaluate(call.func, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         args, keywords = self._arguments(call, state)
         self.once = False
+        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):  # `callable(f)` only looks
+            self.summary.kept.update([v for values in args for v in values if isinstance(v, Param)])
         special = self._special(call, callees, args, state)
         if special is not None:
             return special
@@ -244,6 +247,7 @@ class Calls(Replay, Library):
             return (Result(self.site(call, state)),)
         summary = self.summaries.of(function_id)
         bound = self._bind(function, given, keywords)
+        self.summaries.usage.call(self.id, call, function_id, bound)
         return self._replay(function_id, function, summary, bound, call, state)
 
     def _is_deferred(self, source: Source, function: Function) -> bool:

@@ -44,6 +44,8 @@ class Conditions(Body):
                 compared = [v for operand in operands for v in self.evaluate(operand, state)]
                 other = state.copy()
                 state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
+                if any([_is_of_object(v) for v in compared]):
+                    state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
             case Op(operator="match"):
                 self.evaluate(test, state)
@@ -142,3 +144,11 @@ def _variable(expr: Expr) -> str:
 def _is_fixed(value: Value) -> bool:
     """Whether a value cannot change under the function: what an attribute holds can."""
     return isinstance(value, Param | Captured | Result | Member)
+
+
+def _is_of_object(value: Value) -> bool:
+    """Whether a value is an attribute of an object at hand: no constant, and nothing out of a container."""
+    path = value
+    while isinstance(path, Field):
+        path = path.base
+    return path is not value and isinstance(path, Param | Captured)

@@ -223,6 +223,7 @@ class Evaluator(Loops, Conditions, Statements):
     def _yield(self, expr: Yield, state: State) -> Values:
         values = self.evaluate(expr.value, state)
         live = [container for frame in self.frames for container, _ in frame.iterated]
+        self.summary.rounds |= any([container in frame.watched for container in live for frame in self.frames])
         if expr.delegated:
             live += [container for value in values for container in containers(value)]
         self.summary.streams = tuple(dict.fromkeys((*self.summary.streams, *live)))

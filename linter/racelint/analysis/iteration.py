@@ -29,7 +29,8 @@ class IterationConflict:
     the change. `certain` says that the callee and the container were found by their types, not by their names;
     `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
     an enclosing loop goes on until the container is as it wants it; `singled` that the removed element was found by a
-    comparison with `==`.
+    comparison with `==`; `computed` that a class on the way to the container computes its attributes; `doubtful` that
+    loop and change are mostly about different objects; `final` that only finalisers (`__del__`) call the loop's function.
     """
 
     function: str
@@ -49,13 +50,16 @@ class IterationConflict:
     foreign: bool
     repeated: bool
     singled: bool
+    computed: bool
+    doubtful: bool
+    final: bool
 
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
     """A conflict in the terms of a rule."""
     event, stands = conflict.resize, conflict.stands
     source, function = describe.symbols.functions[stands.function]
-    loop_source, _ = describe.symbols.functions[conflict.loop.function]
+    loop_source, loop_function = describe.symbols.functions[conflict.loop.function]
     container, iterable = conflict.container, conflict.loop.iterable
     unnamed = (
         describe.source(iterated_expression(iterable))
@@ -69,7 +73,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         kind=conflict.kind,
         live=live,
         growth=growth,
-        style=conflict.style,
+        style="generator" if conflict.style == "rounds" else conflict.style,
         change=event.change,
         operation=event.operation,
         key=_key(event, container),
@@ -80,8 +84,11 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         foreign=describe.is_foreign(
             container, as_mapping=conflict.style in ("keys", "values", "items"), by_call=bool(event.calls)
         ),
-        repeated=conflict.repeated,
+        repeated=conflict.repeated or describe.usage.is_periodic(conflict.loop.function),
         singled=event.singled,
+        computed=describe.is_computed(container),
+        doubtful=conflict.doubtful,
+        final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
 
 

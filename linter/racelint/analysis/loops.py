@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Body, Conflict, Frame, Place
+from racelint.analysis.body import Body, Conflict, Frame, Place, is_within
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.state import Invoke, Resize, State
 from racelint.analysis.values import (
@@ -25,7 +25,9 @@ from racelint.analysis.values import (
 from racelint.model import Attr, Build, Call, Collect, Comp, Expr, Logic, Loop, Name, Op, Stmt
 from racelint.span import Span
 
-UNKNOWN_ELEMENTS = {"map", "generator", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise"}
+UNKNOWN_ELEMENTS = {
+    "map", "generator", "rounds", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise",
+}  # fmt: skip
 
 
 class Loops(Body):
@@ -93,22 +95,35 @@ class Loops(Body):
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container or covers(event, container):
-                            self.conflict(container, style, here, None, event)
+                            doubtful = event.rare or _is_one_of_several(frame, event, state)
+                            doubtful |= any([is_within(value, container) for value in event.particular])
+                            self.conflict(container, style, here, None, event, doubtful=doubtful)
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
                         # Once the path holds another container, what the callback does to it does no harm here.
-                        more = [(c, here._replace(style=s)) for c, s in frame.iterated if c in self.read(c, state)]
+                        more = [
+                            (c, here._replace(style=s, repeated=self._is_repeated(c)))
+                            for c, s in frame.iterated
+                            if c in self.read(c, state)
+                        ]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
 
-    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
+    def conflict(
+        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, *, doubtful: bool = False
+    ) -> None:
         """Record a container that is resized while its iteration goes on."""
         found = self.types.container(container) or self.knowledge.kinds.get(event.kind)
         kind = found.kind if found is not None else "other" if self.types.of(container) is not None else "unknown"
         stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
-        repeated = any([container in frame.watched for frame in self.frames])
-        self.summary.conflicts[Conflict(loop, stands, container, kind, style, event, repeated=repeated)] = None
+        repeated = loop.repeated or style == "rounds" or self._is_repeated(container)
+        found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
+        self.summary.conflicts[found_so] = None
+
+    def _is_repeated(self, container: Value) -> bool:
+        """Whether an enclosing loop goes on until the container is as it wants it, or a call tells again what to do."""
+        return self.polled or any([container in frame.watched for frame in self.frames])
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
@@ -191,12 +206,26 @@ def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ..
         case View(base=base, kind=kind):
             return iterated(base, kind if style == "direct" else style)
         case Lazy(kind=kind, bases=bases):
-            inner = kind if kind in ("reversed", "generator") else style
+            inner = kind if kind in ("reversed", "generator", "rounds") else style
             return tuple([pair for base in bases for pair in iterated(base, inner)])
         case Unknown() | Literal() | Tuple():
             return ()
         case _:
             return ((value, style),)
+
+
+def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
+    """Whether both the loop and the change may be about containers that the other is surely not about."""
+    if len(frame.values) == 1:
+        return False
+    iterated_ones = {container for container, _ in frame.iterated}
+    here = (event.span, event.function, event.calls, event.operation)
+    changed = {
+        e.container
+        for e in state.pending
+        if isinstance(e, Resize) and (e.span, e.function, e.calls, e.operation) == here
+    }
+    return not (iterated_ones <= changed or changed <= iterated_ones)
 
 
 def covers(event: Resize, container: Value) -> bool:

@@ -81,12 +81,15 @@ class Replay(Attributes):
             if feasible is not None:
                 self._replay_resize(event, feasible, substitute, step, state)
         for invoke, during in list(summary.invokes.items()):
+            outer, self.rare = self.rare, self.rare or invoke.callee in summary.kept
             self._replay_invoke(invoke, during, substitute, step, state)
+            self.rare = outer
         self._replay_stores(summary, substitute, state)
         if function.is_generator:
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
-            return (lazy("generator", tuple(dict.fromkeys(streams)), () if yields == NOTHING_KNOWN else yields),)
+            kind = "rounds" if summary.rounds else "generator"
+            return (lazy(kind, tuple(dict.fromkeys(streams)), () if yields == NOTHING_KNOWN else yields),)
         if not summary.falls_through:
             self.stopped = True
         self._remember_environment(function_id, function, bound, state)
@@ -135,9 +138,12 @@ class Replay(Attributes):
             return
         keys = substitute.values(event.keys) if event.keys else ()
         added = tuple([v for value in event.added for v in substitute(value)])
+        particular = substitute.values(event.particular) if event.particular else ()
         for container in substitute(event.container):
             if container != UNKNOWN and not isinstance(container, Literal):
-                moved = event._replace(container=container, keys=keys, calls=(step, *event.calls), added=added)
+                moved = event._replace(
+                    container=container, keys=keys, calls=(step, *event.calls), added=added, particular=particular
+                )
                 self.emit(moved, state, conditions)
 
     def _replay_invoke(

@@ -25,6 +25,8 @@ class Resize(NamedTuple):
     change, outermost first. `tested` says that the key was found missing just before. `added` are the functions and
     objects that it puts in, `kind` is the container's behaviour where the change stands ("" if unknown), `certain` is
     false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
+    `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
+    `rare` says that it is made by a callback that is mostly called later.
     """
 
     container: Value
@@ -39,6 +41,8 @@ class Resize(NamedTuple):
     tested: bool = False
     kind: str = ""
     singled: bool = False
+    particular: Values = ()
+    rare: bool = False
 
 
 class Invoke(NamedTuple):

@@ -7,6 +7,7 @@ from racelint.analysis.callbacks import Callbacks
 from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
+from racelint.analysis.usage import Usage
 from racelint.knowledge import Knowledge
 from racelint.span import Span
 
@@ -27,6 +28,7 @@ class Summaries:
         self.knowledge = knowledge
         self.callbacks = Callbacks(symbols, types)
         self.unknown: dict[str, int] = {}
+        self.usage = Usage()
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self._done: dict[str, Summary] = {}
         self._tentative: dict[str, tuple[Summary, int]] = {}

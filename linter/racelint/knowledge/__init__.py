@@ -14,7 +14,7 @@ from racelint.errors import RacelintError
 LIVE = {"raises", "skips", "snapshot"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
-    "never-returns", "defers",
+    "never-returns", "defers", "repeats", "delays", "polls",
 }  # fmt: skip
 
 
