@@ -82,10 +82,11 @@ class Summary:
     """What a call of a function does, in terms of its parameters, captured variables and globals.
 
     `stores` are paths that have other values on return, `streams` the containers that a generator iterates while its
-    consumer runs, `yields` what it yields and `rounds` that it starts over until they are as it wants, `invokes` the calls of values that the caller knows, with the containers
-    being iterated meanwhile and by which loops, `kept` the parameters that are handed on. A constructor's `aliases` maps (field, field of that field's object) to
-    another field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for
-    a function that never returns.
+    consumer runs, `yields` what it yields, `rounds` says that it starts over until they are as it wants. `invokes` are
+    the calls of values that the caller knows, with the containers being iterated meanwhile and by which loops, `kept`
+    the parameters that are handed on. A constructor's `aliases` maps (field, field of that field's object) to another
+    field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for a
+    function that never returns.
     """
 
     returns: Values = NOTHING_KNOWN

@@ -31,7 +31,6 @@ from racelint.finding import Step
 from racelint.model import Attr, Await, Call, Const, Expr, Item, Name
 from racelint.span import Location
 
-
 CALLERS = 3  # how far a parameter is traced back to what callers pass
 
 

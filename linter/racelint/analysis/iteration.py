@@ -28,9 +28,10 @@ class IterationConflict:
     finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from there to
     the change. `certain` says that the callee and the container were found by their types, not by their names;
     `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
-    an enclosing loop goes on until the container is as it wants it; `singled` that the removed element was found by a
-    comparison with `==`; `computed` that a class on the way to the container computes its attributes; `doubtful` that
-    loop and change are mostly about different objects; `final` that only finalisers (`__del__`) call the loop's function.
+    the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
+    was found by a comparison with `==`; `computed` that a class on the way to the container computes its attributes;
+    `doubtful` that loop and change are mostly about different objects, or not in the same run; `final` that only
+    finalisers (`__del__`) call the loop's function.
     """
 
     function: str
