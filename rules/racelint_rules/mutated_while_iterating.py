@@ -51,11 +51,19 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
     Confidence is high when the container's type and every callee are known, medium when they are known by name only,
-    low (hidden by default) where the code is mostly right: a container of unknown type that belongs to an object of
-    unknown class (it may iterate over a copy); a list in a loop that goes on until the list is empty, or whose removed
-    element was found by `==` (there is only one); slice assignments; a dict given a value under a key that was not
-    tested with `in`, and is neither a constant nor computed from the loop's own key (it may be there already); a helper
-    that adds to a set; a change more than four calls away.
+    low (hidden by default) where the code is mostly right:
+
+    - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
+      parameter only ever is such a container, and an attribute that its class computes at each access;
+    - a loop over one of several containers, with a change in one of several others; a helper that changes the container
+      for one particular object only, with which it compares its parameter; a callback that the helper calls at once in
+      one case and keeps in the other;
+    - a list that is looked through again: in a loop that goes on until the list is empty, in a function that a timer
+      runs, or after a call of `select()`;
+    - a list whose removed element was found by `==` (there is only one); slice assignments;
+    - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
+      loop's own key (it may be there already); a helper that adds to a set;
+    - a method that only finalisers call; a change more than four calls away.
 
     ## Known limits
 

@@ -101,12 +101,13 @@ class Describe:
             value = value.base
         if isinstance(value, Param) and steps > 0:
             passed = [v for values in self.usage.passed(value.function, value.index) for v in values]
-            return bool(passed) and all(
-                [
-                    self._types.container(v) is None
-                    and self.is_foreign(v, as_mapping=as_mapping, by_call=by_call, steps=steps - 1)
-                    for v in passed
-                ]
+            parts = [
+                v for v in passed if isinstance(v, Param | Field)
+            ]  # what a call has just given is mostly plain data
+            return (
+                bool(passed)
+                and parts == passed
+                and all([self.is_foreign(v, as_mapping=as_mapping, by_call=by_call, steps=steps - 1) for v in passed])
             )
         return isinstance(value, Result | Fresh | Lazy | Tuple)
 
