@@ -103,7 +103,7 @@ class Loops(Body):
                     if known is not None:
                         # Once the path holds another container, what the callback does to it does no harm here.
                         more = [
-                            (c, here._replace(style=s, repeated=self._is_repeated(c)))
+                            (c, here._replace(style=s, repeated=self._is_repeated(c, s)))
                             for c, s in frame.iterated
                             if c in self.read(c, state)
                         ]
@@ -117,13 +117,13 @@ class Loops(Body):
         found = self.types.container(container) or self.knowledge.kinds.get(event.kind)
         kind = found.kind if found is not None else "other" if self.types.of(container) is not None else "unknown"
         stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
-        repeated = loop.repeated or style == "rounds" or self._is_repeated(container)
+        repeated = loop.repeated or self._is_repeated(container, style)
         found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
         self.summary.conflicts[found_so] = None
 
-    def _is_repeated(self, container: Value) -> bool:
+    def _is_repeated(self, container: Value, style: str) -> bool:
         """Whether an enclosing loop goes on until the container is as it wants it, or a call tells again what to do."""
-        return self.polled or any([container in frame.watched for frame in self.frames])
+        return self.polled or style == "rounds" or any([container in frame.watched for frame in self.frames])
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
