@@ -6,6 +6,7 @@ from racelint.api import Access, Confidence, Finding, IterationConflict, Program
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
 MOST_STEPS = 5
+MOST_QUIET_STEPS = 4  # likewise, for what does not raise for sure
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
@@ -59,11 +60,13 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       for one particular object only, with which it compares its parameter; a callback that the helper calls at once in
       one case and keeps in the other;
     - a list that is looked through again: in a loop that goes on until the list is empty, in a function that a timer
-      runs, or after a call of `select()`;
+      runs, or after a call of `select()`; a loop that only looks for what is over in a list of its own object, and not
+      for what its caller names;
     - a list whose removed element was found by `==` (there is only one); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already); a helper that adds to a set;
-    - a method that only finalisers call; a change more than four calls away.
+    - a method that only finalisers call; a change more than four calls away (more than three if it skips,
+      or may find the key there).
 
     ## Known limits
 
@@ -83,6 +86,8 @@ def _is_bug(conflict: IterationConflict) -> bool:
     """Whether the change breaks the iteration, given how the container behaves and how it is walked."""
     if conflict.change == "reorder" or conflict.kind == "other" or conflict.live == "snapshot":
         return False
+    if conflict.live == "skips" and conflict.operation.startswith("[...]"):
+        return False  # an item of a list gets another value
     if conflict.kind == "unknown":
         return _fits_unknown(conflict)
     if conflict.live == "skips":
@@ -112,7 +117,7 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # what is iterated and what is changed are mostly two objects
     if conflict.final:
         return Confidence.LOW  # the error is ignored, and what is registered in a container is mostly never finalised
-    if len(conflict.steps) > MOST_STEPS:
+    if len(conflict.steps) > (MOST_STEPS if _raises(conflict) else MOST_QUIET_STEPS):
         return Confidence.LOW  # on so long a way some condition mostly stands against it
     if conflict.kind == "unknown" and conflict.foreign:
         return Confidence.LOW  # many libraries' containers iterate over a copy
@@ -134,6 +139,11 @@ def _is_new_key(conflict: IterationConflict) -> bool:
 def _skips(conflict: IterationConflict) -> bool:
     """Whether a change makes the loop skip elements; an unknown container with `.remove()` is mostly a list."""
     return conflict.live == "skips" or (conflict.kind == "unknown" and conflict.operation == ".remove()")
+
+
+def _raises(conflict: IterationConflict) -> bool:
+    """Whether a change raises for sure: a new entry may be there already, a list only skips."""
+    return conflict.change in ("remove", "clear") and not _skips(conflict)
 
 
 def _finding(conflict: IterationConflict) -> Finding:

@@ -18,7 +18,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Bind, Const, Expr, Logic, Name, Op
+from racelint.model import Attr, Bind, Call, Const, Expr, Logic, Name, Op
 
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 
@@ -52,7 +52,10 @@ class Conditions(Body):
                 return state, state.copy()
             case _:
                 values = self.evaluate(test, state)
-                return self._split(test, values, "truth", None, state)
+                yes, no = self._split(test, values, "truth", None, state)
+                if yes is not None:
+                    self._looked_up(test, yes)
+                return yes, no
 
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
         goes_on: State | None = state
@@ -73,6 +76,16 @@ class Conditions(Body):
             state.present, absent.absent = state.present | pairs, absent.absent | pairs
         state.singled |= {c for c in containers if isinstance(c, Element | Member)}  # `if x in element`
         return state, absent
+
+    def _looked_up(self, test: Expr, state: State) -> None:
+        """`if d.get(key)`: what was found is there."""
+        match test:
+            case Call(func=Attr(base=base, name="get"), args=(key,)) if is_path(base) and is_path(key):
+                keys = self.evaluate(key, state)
+                if len(keys) == 1:
+                    state.present |= {(container, keys[0]) for container in self.evaluate(base, state)}
+            case _:
+                pass
 
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:
         values = self.evaluate(left, state)
@@ -129,6 +142,17 @@ def _drop_contradicted(state: State, name: str, kind: str, scalar: object, *, ou
             if flag == name and holds(Predicate(value, kind, scalar), state) is (not outcome):
                 del state.pending[event]
                 break
+
+
+def is_path(expr: Expr) -> bool:
+    """Whether evaluating an expression once more does nothing but read."""
+    match expr:
+        case Name() | Const():
+            return True
+        case Attr(base=base):
+            return is_path(base)
+        case _:
+            return False
 
 
 def _variable(expr: Expr) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racelint.analysis import sweeps
 from racelint.analysis.body import Body, Conflict, Frame, Place, is_within
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.state import Invoke, Resize, State
@@ -14,6 +15,7 @@ from racelint.analysis.values import (
     Lazy,
     Literal,
     Member,
+    Param,
     Result,
     Site,
     Tuple,
@@ -90,11 +92,14 @@ class Loops(Body):
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
         here = Place(self.id, loop.span, loop.iterable)
+        sweep = bool(state.pending) and self._is_sweep(loop, state)
         for event in () if frame.once else state.pending:
             match event:
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container or covers(event, container):
+                            lasting = sweep and sweeps.is_lasting(container, self._instance())
+                            here = here._replace(repeated=lasting)
                             doubtful = event.rare or _is_one_of_several(frame, event, state)
                             doubtful |= any([is_within(value, container) for value in event.particular])
                             self.conflict(container, style, here, None, event, doubtful=doubtful)
@@ -120,6 +125,21 @@ class Loops(Body):
         repeated = loop.repeated or self._is_repeated(container, style)
         found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
         self.summary.conflicts[found_so] = None
+
+    def _is_sweep(self, loop: Loop, state: State) -> bool:
+        """Whether a loop looks for something that no caller has named; the next call finds what this one misses."""
+        looked_at = sweeps.conditions(loop.body)
+        instance = self._instance()
+
+        def given(name: Name) -> bool:
+            values = state.variables.get(name.name, ()) if name.scope == "local" else ()
+            return name.scope == "captured" or any([sweeps.is_given(v, instance) for v in values])
+
+        return looked_at is not None and not any([sweeps.depends(expr, given) for expr in looked_at])
+
+    def _instance(self) -> Value | None:
+        """The object whose method this is."""
+        return Param(self.id, 0) if self.function.owner and self.function.binding == "instance" else None
 
     def _is_repeated(self, container: Value, style: str) -> bool:
         """Whether an enclosing loop goes on until the container is as it wants it, or a call tells again what to do."""

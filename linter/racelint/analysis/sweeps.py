@@ -1,0 +1,74 @@
+"""Sweeps: loops that act on the elements that pass a test and do nothing with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value, View
+from racelint.model import (
+    Assign,
+    Attr,
+    Await,
+    Block,
+    Branch,
+    Call,
+    Choice,
+    Const,
+    Expr,
+    Item,
+    Jump,
+    Logic,
+    Name,
+    Op,
+)
+
+
+def conditions(body: Block) -> list[Expr] | None:
+    """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found."""
+    looked_at: list[Expr] = []
+    acting = 0
+    for stmt in body:
+        match stmt:
+            case Assign(targets=(Name(scope="local"),), value=value):
+                looked_at.append(value)
+            case Branch(test=test, then=then, orelse=()):
+                looked_at.append(test)
+                acting += not all(isinstance(inner, Jump) and inner.kind == "continue" for inner in then)
+            case _:
+                return None
+    return looked_at if acting == 1 else None
+
+
+def depends(expr: Expr, given: Callable[[Name], bool]) -> bool:
+    """Whether an expression is about something for which `given` holds, as far as it can be told."""
+    match expr:
+        case Name():
+            return given(expr)
+        case Const():
+            return False
+        case Attr(base=base) | Await(value=base):
+            return depends(base, given)
+        case Item(base=base, key=key):
+            return depends(base, given) or depends(key, given)
+        case Call(func=func, args=args, keywords=keywords):
+            return any(depends(part, given) for part in (func, *args, *[value for _, value in keywords]))
+        case Op(operands=operands) | Logic(operands=operands):
+            return any(depends(operand, given) for operand in operands)
+        case Choice(test=test, then=then, orelse=orelse):
+            return any(depends(part, given) for part in (test, then, orelse))
+        case _:
+            return True
+
+
+def is_lasting(container: Value, instance: Value | None) -> bool:
+    """Whether a container outlives the function: a field of its object or class, or a module's variable."""
+    while isinstance(container, Field):
+        container = container.base
+    return container == instance or isinstance(container, Global | TypeValue)
+
+
+def is_given(value: Value, instance: Value | None) -> bool:
+    """Whether a value is a parameter, or a part of one, other than the function's own object."""
+    while isinstance(value, Field | Element | Member | View):
+        value = value.base
+    return isinstance(value, Param | Captured) and value != instance
