@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Severity, rule
+from racelint.api import Access, Confidence, Finding, IterationConflict, Location, Program, Severity, rule
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
 MOST_STEPS = 5
@@ -78,8 +78,13 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     for conflict in program.iteration_conflicts():
         if _is_bug(conflict):
             places.setdefault((conflict.location.path, conflict.location.line), []).append(conflict)
+    told: set[tuple[Location, Location, Confidence]] = set()
     for conflicts in places.values():  # one finding a line: the surest, told by the shortest way
-        yield _finding(max(conflicts, key=lambda conflict: (_confidence(conflict), -len(conflict.steps))))
+        surest = max(conflicts, key=lambda conflict: (_confidence(conflict), -len(conflict.steps)))
+        bug = (surest.loop, surest.steps[-1].location, _confidence(surest))
+        if bug not in told:  # one finding for a loop and a change, however many calls lead from one to the other
+            told.add(bug)
+            yield _finding(surest)
 
 
 def _is_bug(conflict: IterationConflict) -> bool:

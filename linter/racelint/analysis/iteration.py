@@ -116,6 +116,8 @@ def _key(event: Resize, container: Value) -> str:
     if event.change != "insert" or len(event.keys) != 1:
         return "unknown"
     match event.keys[0]:
+        case Result(site=site) if site.origin and any(_is_part(value, underlying(container)) for value in event.added):
+            return "part"  # a callee has computed the key of what comes out of the container: mostly the same again
         case Literal():
             return "constant"
         case Result() | Fresh() | Tuple() | Copy():

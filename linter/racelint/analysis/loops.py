@@ -100,8 +100,12 @@ class Loops(Body):
                         if container == event.container or covers(event, container):
                             lasting = sweep and sweeps.is_lasting(container, self._instance())
                             here = here._replace(repeated=lasting)
-                            doubtful = event.rare or _is_one_of_several(frame, event, state)
-                            doubtful |= any([is_within(value, container) for value in event.particular])
+                            doubtful = (
+                                event.rare
+                                or any([is_within(value, container) for value in event.particular])
+                                or _is_one_of_several(frame, event, state)
+                                or _gives_way(event, state)
+                            )
                             self.conflict(container, style, here, None, event, doubtful=doubtful)
                 case Invoke():
                     known = self.summary.invokes.get(event)
@@ -246,6 +250,12 @@ def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
         if isinstance(e, Resize) and (e.span, e.function, e.calls, e.operation) == here
     }
     return not (iterated_ones <= changed or changed <= iterated_ones)
+
+
+def _gives_way(event: Resize, state: State) -> bool:
+    """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place."""
+    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container and not e.calls]
+    return any([e.operation == ".insert()" for e in here]) and any([e.change == "remove" for e in here])
 
 
 def covers(event: Resize, container: Value) -> bool:

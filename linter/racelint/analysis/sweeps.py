@@ -24,7 +24,10 @@ from racelint.model import (
 
 
 def conditions(body: Block) -> list[Expr] | None:
-    """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found."""
+    """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found.
+
+    Something changes with time there: an attribute, or what a call says. What never changes is looked at only once.
+    """
     looked_at: list[Expr] = []
     acting = 0
     for stmt in body:
@@ -36,7 +39,17 @@ def conditions(body: Block) -> list[Expr] | None:
                 acting += not all(isinstance(inner, Jump) and inner.kind == "continue" for inner in then)
             case _:
                 return None
-    return looked_at if acting == 1 else None
+    return looked_at if acting == 1 and any(_may_change(expr) for expr in looked_at) else None
+
+
+def _may_change(expr: Expr) -> bool:
+    match expr:
+        case Attr() | Call():
+            return True
+        case Op(operands=operands) | Logic(operands=operands):
+            return any(_may_change(operand) for operand in operands)
+        case _:
+            return False
 
 
 def depends(expr: Expr, given: Callable[[Name], bool]) -> bool:
