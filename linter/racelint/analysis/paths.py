@@ -150,7 +150,7 @@ def mentions(value: Value, site: Site) -> bool:
     return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
 
 
-_FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
+FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
 
 
 class Substitute:
@@ -173,7 +173,7 @@ class Substitute:
         found = self._lookup(value)
         if found is not None:
             return found
-        if type(value) in _FIXED:
+        if type(value) in FIXED:
             return (value,)
         match value:
             case Field(base=base, name=name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from racelint.analysis.paths import mentions, union
+from racelint.analysis.paths import FIXED, mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Site, Value, Values
 from racelint.span import Span
 
@@ -132,12 +132,12 @@ class State:
     def forget(self, site: Site) -> None:
         """What an earlier turn made at a site is another object than what is made there now (recency abstraction)."""
         for name, values in self.variables.items():
-            if any([mentions(value, site) for value in values]):
+            if any([type(value) not in FIXED and mentions(value, site) for value in values]):
                 self.variables[name] = _without(values, site)
         for path, values in list(self.heap.items()):
             if mentions(path, site):
                 del self.heap[path]
-            elif any([mentions(value, site) for value in values]):
+            elif any([type(value) not in FIXED and mentions(value, site) for value in values]):
                 self.heap[path] = _without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         self.singled = frozenset([value for value in self.singled if not mentions(value, site)])
