@@ -46,13 +46,18 @@ MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name al
 
 
 class Place(NamedTuple):
-    """A span in a function, by id; of a loop also what it iterates, how, and whether another pass follows."""
+    """A span in a function, by id; of a loop also what it iterates, and how.
+
+    `repeated` says that another pass follows, `sweep` that it does nothing with elements that do not pass a test.
+    """
+
 
     function: str
     span: Span
     iterable: Expr | None = None
     style: str = "direct"
     repeated: bool = False
+    sweep: bool = False
 
 
 class Conflict(NamedTuple):
@@ -175,7 +180,7 @@ class Body(Flow[State, Frame]):
 
     @abstractmethod
     def conflict(
-        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, *, doubtful: bool = False
+        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False
     ) -> None:
         """Record a container that is resized while its iteration goes on."""
 

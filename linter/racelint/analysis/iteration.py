@@ -31,7 +31,8 @@ class IterationConflict:
     the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
     was found by a comparison with `==`; `computed` that a class on the way to the container computes its attributes;
     `doubtful` that loop and change are mostly about different objects, or not in the same run; `final` that only
-    finalisers (`__del__`) call the loop's function.
+    finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing with elements that do not pass a
+    test.
     """
 
     function: str
@@ -54,6 +55,7 @@ class IterationConflict:
     computed: bool
     doubtful: bool
     final: bool
+    sweep: bool
 
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
@@ -89,6 +91,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         singled=event.singled,
         computed=describe.is_computed(container),
         doubtful=conflict.doubtful,
+        sweep=conflict.loop.sweep,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
 

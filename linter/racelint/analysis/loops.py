@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from racelint.analysis import sweeps
-from racelint.analysis.body import Body, Conflict, Frame, Place, is_within
+from racelint.analysis.body import Body, Conflict, Frame, Place
+from racelint.analysis.doubts import doubts
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.state import Invoke, Resize, State
 from racelint.analysis.values import (
@@ -92,21 +93,17 @@ class Loops(Body):
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
         here = Place(self.id, loop.span, loop.iterable)
-        sweep = bool(state.pending) and self._is_sweep(loop, state)
+        looked_at = sweeps.conditions(loop.body) if state.pending else None
+        here = here._replace(sweep=looked_at is not None)
+        lasting = looked_at is not None and self._is_own_search(looked_at, state)
         for event in () if frame.once else state.pending:
             match event:
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container or covers(event, container):
-                            lasting = sweep and sweeps.is_lasting(container, self._instance())
-                            here = here._replace(repeated=lasting)
-                            doubtful = (
-                                event.rare
-                                or any([is_within(value, container) for value in event.particular])
-                                or _is_one_of_several(frame, event, state)
-                                or _gives_way(event, state)
-                            )
-                            self.conflict(container, style, here, None, event, doubtful=doubtful)
+                            repeated = lasting and sweeps.is_lasting(container, self._instance())
+                            here = here._replace(repeated=repeated)
+                            self.conflict(container, style, here, None, event, doubts(frame, container, event, state))
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
@@ -120,7 +117,7 @@ class Loops(Body):
         frame.seen.update(state.pending)
 
     def conflict(
-        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, *, doubtful: bool = False
+        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False
     ) -> None:
         """Record a container that is resized while its iteration goes on."""
         found = self.types.container(container) or self.knowledge.kinds.get(event.kind)
@@ -130,16 +127,15 @@ class Loops(Body):
         found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
         self.summary.conflicts[found_so] = None
 
-    def _is_sweep(self, loop: Loop, state: State) -> bool:
-        """Whether a loop looks for something that no caller has named; the next call finds what this one misses."""
-        looked_at = sweeps.conditions(loop.body)
+    def _is_own_search(self, looked_at: list[Expr], state: State) -> bool:
+        """Whether a sweep looks for something that no caller has named: the next call finds what this one misses."""
         instance = self._instance()
 
         def given(name: Name) -> bool:
             values = state.variables.get(name.name, ()) if name.scope == "local" else ()
             return name.scope == "captured" or any([sweeps.is_given(v, instance) for v in values])
 
-        return looked_at is not None and not any([sweeps.depends(expr, given) for expr in looked_at])
+        return not any([sweeps.depends(expr, given) for expr in looked_at])
 
     def _instance(self) -> Value | None:
         """The object whose method this is."""
@@ -236,26 +232,6 @@ def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ..
             return ()
         case _:
             return ((value, style),)
-
-
-def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
-    """Whether both the loop and the change may be about containers that the other is surely not about."""
-    if len(frame.values) == 1:
-        return False
-    iterated_ones = {container for container, _ in frame.iterated}
-    here = (event.span, event.function, event.calls, event.operation)
-    changed = {
-        e.container
-        for e in state.pending
-        if isinstance(e, Resize) and (e.span, e.function, e.calls, e.operation) == here
-    }
-    return not (iterated_ones <= changed or changed <= iterated_ones)
-
-
-def _gives_way(event: Resize, state: State) -> bool:
-    """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place."""
-    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container and not e.calls]
-    return any([e.operation == ".insert()" for e in here]) and any([e.change == "remove" for e in here])
 
 
 def covers(event: Resize, container: Value) -> bool:
