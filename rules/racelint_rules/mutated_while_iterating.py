@@ -52,7 +52,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
     Confidence is high when the container's type and every callee are known, medium when they are known by name only or
-    a loop does no more than remove from a list what passes a test (it takes two neighbours that pass it), low (hidden by default) where the code is mostly right:
+    a loop does no more than remove from a list what passes a test (it takes two neighbours that pass it), low (hidden
+    by default) where the code is mostly right:
 
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
       parameter only ever is such a container, and an attribute that its class computes at each access;
