@@ -60,12 +60,12 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     - a loop over one of several containers, with a change in one of several others; a helper that changes the container
       for one particular object only, with which it compares its parameter; a callback that the helper calls at once in
       one case and keeps in the other;
-    - a list that is looked through again: in a loop that goes on until the list is empty, in a function that a timer
-      runs, or after a call of `select()`; a loop that only looks for what is over in a list of its own object, and not
+    - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing, in
+      a function that a timer runs, or after a call of `select()`; a loop that only looks for what is over in a list of its own object, and not
       for what its caller names;
     - a list whose removed element was found by `==` (there is only one); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
-      loop's own key (it may be there already); a helper that adds to a set;
+      loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - a method that only finalisers call; a change more than four calls away (more than three if it skips,
       or may find the key there).
 
@@ -139,6 +139,8 @@ def _confidence(conflict: IterationConflict) -> Confidence:
 def _is_new_key(conflict: IterationConflict) -> bool:
     """Whether an insertion surely is one; reading a default mapping mostly follows a look-up of the same key."""
     through_calls = len(conflict.steps) > 1
+    if through_calls and not conflict.certain:
+        return False
     if conflict.operation == "[...]" and through_calls:
         return conflict.key in ("absent", "constant")
     return conflict.key in ("absent", "constant", "computed")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import depth, element, root, underlying, unite
+from racelint.analysis.paths import depth, element, repacked, root, underlying, unite
 from racelint.analysis.state import Event, Invoke, Predicate, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -50,7 +50,6 @@ class Place(NamedTuple):
 
     `repeated` says that another pass follows, `sweep` that it does nothing with elements that do not pass a test.
     """
-
 
     function: str
     span: Span
@@ -118,6 +117,7 @@ class Frame:
     seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
+    decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     once: bool = False  # the consumer takes one element and drops the iterator
 
 
@@ -249,7 +249,7 @@ class Body(Flow[State, Frame]):
     def _adds_nothing_new(self, event: Resize, state: State) -> bool:
         """Whether an insertion only replaces: its key is there. A sequence grows all the same, unless looked up."""
         keyed = event.kind not in ("list", "deque", "element") or event.tested
-        return keyed and any([(event.container, key) in state.present for key in event.keys])
+        return keyed and any([(event.container, repacked(key)) in state.present for key in event.keys])
 
     def _puts_back(self, event: Resize, state: State) -> bool:
         """Whether a list gets back in this turn what was taken out: its length and its unvisited part are as before."""

@@ -45,6 +45,7 @@ class Loops(Body):
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
         elif loop.test is not None:
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
+            frame.decides = sweeps.deciding(loop)
         frame.site = Site(self.id, loop.span)
         frame.once, self.once = self.once, False
         frame.outer, state.pending = state.pending, {}
@@ -96,12 +97,13 @@ class Loops(Body):
         looked_at = sweeps.conditions(loop.body) if state.pending else None
         here = here._replace(sweep=looked_at is not None)
         lasting = looked_at is not None and self._is_own_search(looked_at, state)
+        passes = bool(state.pending) and self._is_pass(loop)
         for event in () if frame.once else state.pending:
             match event:
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container or covers(event, container):
-                            repeated = lasting and sweeps.is_lasting(container, self._instance())
+                            repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))
                             here = here._replace(repeated=repeated)
                             self.conflict(container, style, here, None, event, doubts(frame, container, event, state))
                 case Invoke():
@@ -126,6 +128,11 @@ class Loops(Body):
         repeated = loop.repeated or self._is_repeated(container, style)
         found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
         self.summary.conflicts[found_so] = None
+
+    def _is_pass(self, loop: Loop) -> bool:
+        """Whether a while loop runs this loop until it has done nothing more."""
+        names = [frame.decides for frame in self.frames if frame.decides]
+        return bool(names) and not sweeps.assigned(loop.body).isdisjoint(frozenset().union(*names))
 
     def _is_own_search(self, looked_at: list[Expr], state: State) -> bool:
         """Whether a sweep looks for something that no caller has named: the next call finds what this one misses."""

@@ -248,6 +248,20 @@ def underlying(value: Value) -> Value:
     return value
 
 
+def repacked(key: Value) -> Value:
+    """A tuple of all parts of a value, in order, as that value: `(k[0], k[1])` as `k`."""
+    if not isinstance(key, Tuple) or len(key.parts) < 2:
+        return key
+    wholes: set[Value] = set()
+    for index, values in enumerate(key.parts):
+        match values:
+            case (Element(base=base, key=Literal(value=position)),) if position == index:
+                wholes.add(base)
+            case _:
+                return key
+    return wholes.pop() if len(wholes) == 1 else key
+
+
 def containers(value: Value) -> tuple[Value, ...]:
     """The containers that an iteration over `value` reads while it goes on."""
     match value:

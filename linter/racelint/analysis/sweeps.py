@@ -1,4 +1,5 @@
-"""Sweeps: loops that act on the elements that pass a test and do nothing with the rest."""
+"""Loops over lists that miss little: sweeps, which act on the elements that pass a test and do nothing with the rest;
+and the passes of a loop that goes on until one of them has done nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +16,16 @@ from racelint.model import (
     Choice,
     Const,
     Expr,
+    Hold,
     Item,
     Jump,
     Logic,
+    Loop,
     Name,
     Op,
+    Stmt,
+    Try,
+    Update,
 )
 
 
@@ -85,3 +91,43 @@ def is_given(value: Value, instance: Value | None) -> bool:
     while isinstance(value, Field | Element | Member | View):
         value = value.base
     return isinstance(value, Param | Captured) and value != instance
+
+
+def deciding(loop: Loop) -> frozenset[str]:
+    """The variables on which it hangs whether a while loop goes on."""
+    branches = [stmt for stmt in loop.body if isinstance(stmt, Branch)]
+    tests = [stmt.test for stmt in branches if any(_breaks(inner) for inner in (*stmt.then, *stmt.orelse))]
+    found: set[str] = set()
+
+    def note(name: Name) -> bool:
+        found.add(name.name)
+        return False
+
+    for test in (*tests, *([loop.test] if loop.test is not None else [])):
+        depends(test, note)
+    return frozenset(found)
+
+
+def _breaks(stmt: Stmt) -> bool:
+    return isinstance(stmt, Jump) and stmt.kind == "break"
+
+
+def assigned(block: Block) -> frozenset[str]:
+    """The variables that a block, or a block in it, gives other values."""
+    found: frozenset[str] = frozenset()
+    for stmt in block:
+        match stmt:
+            case Assign(targets=targets):
+                found |= {target.name for target in targets if isinstance(target, Name)}
+            case Update(target=Name(name=name)):
+                found |= {name}
+            case Branch(then=body, orelse=orelse) | Loop(body=body, orelse=orelse):
+                found |= assigned(body) | assigned(orelse)
+            case Try(body=body, handlers=handlers, orelse=orelse):
+                found |= assigned(body) | assigned(orelse)
+                found = found.union(*[assigned(handler.body) for handler in handlers])
+            case Hold(body=body):
+                found |= assigned(body)
+            case _:
+                pass
+    return found
