@@ -61,8 +61,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       for one particular object only, with which it compares its parameter; a callback that the helper calls at once in
       one case and keeps in the other;
     - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing, in
-      a function that a timer runs, or after a call of `select()`; a loop that only looks for what is over in a list of its own object, and not
-      for what its caller names;
+      a function that a timer runs, or after a call of `select()`; a loop that only looks for what is over in a list of
+      its own object, and not for what its caller names;
     - a list whose removed element was found by `==` (there is only one); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
