@@ -52,6 +52,8 @@ def _may_change(expr: Expr) -> bool:
     match expr:
         case Attr() | Call():
             return True
+        case Item(base=base):
+            return _may_change(base)
         case Op(operands=operands) | Logic(operands=operands):
             return any(_may_change(operand) for operand in operands)
         case _:
