@@ -3,10 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from racelint.api import Access, Confidence, Finding, IterationConflict, Program, Race, Severity, rule
+from racelint.api import (
+    Access,
+    Confidence,
+    Finding,
+    IterationConflict,
+    Location,
+    Program,
+    Race,
+    Severity,
+    rule,
+)
 
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
 MOST_STEPS = 5
+MOST_QUIET_STEPS = 4  # likewise, for what does not raise for sure
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
@@ -51,12 +62,23 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
-    Confidence is high when the container's type and every callee are known, medium when they are known by name only,
-    low (hidden by default) where the code is mostly right: a container of unknown type that belongs to an object of
-    unknown class (it may iterate over a copy); a list in a loop that goes on until the list is empty, or whose removed
-    element was found by `==` (there is only one); slice assignments; a dict given a value under a key that was not
-    tested with `in`, and is neither a constant nor computed from the loop's own key (it may be there already); a helper
-    that adds to a set; a change more than four calls away.
+    Confidence is high when the container's type and every callee are known, medium when they are known by name only or
+    a loop does no more than remove from a list what passes a test (it takes two neighbours that pass it), low (hidden
+    by default) where the code is mostly right:
+
+    - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
+      parameter only ever is such a container, and an attribute that its class computes at each access;
+    - a loop over one of several containers, with a change in one of several others; a helper that changes the container
+      for one particular object only, with which it compares its parameter; a callback that the helper calls at once in
+      one case and keeps in the other;
+    - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing, in
+      a function that a timer runs, or after a call of `select()`; a loop that only looks for what is over in a list of
+      its own object, and not for what its caller names;
+    - a list whose removed element was found by `==` (there is only one); slice assignments;
+    - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
+      loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
+    - a method that only finalisers call; a change more than four calls away (more than three if it skips,
+      or may find the key there).
 
     ## Known limits
 
@@ -68,8 +90,13 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     for conflict in program.iteration_conflicts():
         if _is_bug(conflict):
             places.setdefault((conflict.location.path, conflict.location.line), []).append(conflict)
+    told: set[tuple[Location, Location, Confidence]] = set()
     for conflicts in places.values():  # one finding a line: the surest, told by the shortest way
-        yield _finding(max(conflicts, key=lambda conflict: (_confidence(conflict), -len(conflict.steps))))
+        surest = max(conflicts, key=lambda conflict: (_confidence(conflict), -len(conflict.steps)))
+        bug = (surest.loop, surest.steps[-1].location, _confidence(surest))
+        if bug not in told:  # one finding for a loop and a change, however many calls lead from one to the other
+            told.add(bug)
+            yield _finding(surest)
     for race in program.crossed_iterations():
         if (race.location.path, race.location.line) not in places:
             yield _across_tasks(race)
@@ -79,6 +106,8 @@ def _is_bug(conflict: IterationConflict) -> bool:
     """Whether the change breaks the iteration, given how the container behaves and how it is walked."""
     if conflict.change == "reorder" or conflict.kind == "other" or conflict.live == "snapshot":
         return False
+    if conflict.live == "skips" and conflict.operation.startswith("[...]"):
+        return False  # an item of a list gets another value
     if conflict.kind == "unknown":
         return _fits_unknown(conflict)
     if conflict.live == "skips":
@@ -104,7 +133,11 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
     if conflict.operation == ".add()" and len(conflict.steps) > 1:
         return Confidence.LOW  # a helper that notes something down in a set mostly notes what is there
-    if len(conflict.steps) > MOST_STEPS:
+    if conflict.computed or conflict.doubtful:
+        return Confidence.LOW  # what is iterated and what is changed are mostly two objects
+    if conflict.final:
+        return Confidence.LOW  # the error is ignored, and what is registered in a container is mostly never finalised
+    if len(conflict.steps) > (MOST_STEPS if _raises(conflict) else MOST_QUIET_STEPS):
         return Confidence.LOW  # on so long a way some condition mostly stands against it
     if conflict.kind == "unknown" and conflict.foreign:
         return Confidence.LOW  # many libraries' containers iterate over a copy
@@ -112,12 +145,16 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # the next pass finds what this one skips; the length may well stay
     if _skips(conflict) and conflict.change == "remove" and conflict.singled:
         return Confidence.LOW  # mostly only one element is equal: what is skipped is none to remove
+    if _skips(conflict) and conflict.sweep:
+        return Confidence.MEDIUM  # it takes two neighbours that are both to be removed
     return Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM
 
 
 def _is_new_key(conflict: IterationConflict) -> bool:
     """Whether an insertion surely is one; reading a default mapping mostly follows a look-up of the same key."""
     through_calls = len(conflict.steps) > 1
+    if through_calls and not conflict.certain:
+        return False
     if conflict.operation == "[...]" and through_calls:
         return conflict.key in ("absent", "constant")
     return conflict.key in ("absent", "constant", "computed")
@@ -142,6 +179,11 @@ def _across_tasks(race: Race) -> Finding:
         harm=HARM["raises"],
         mend="iterate over a copy, list(...), or hold one asyncio.Lock on both sides",
     )
+
+
+def _raises(conflict: IterationConflict) -> bool:
+    """Whether a change raises for sure: a new entry may be there already, a list only skips."""
+    return conflict.change in ("remove", "clear") and not _skips(conflict)
 
 
 def _finding(conflict: IterationConflict) -> Finding:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import depth, element, root, underlying, unite
+from racelint.analysis.paths import depth, element, repacked, root, underlying, unite
 from racelint.analysis.state import Event, Held, Invoke, Predicate, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -47,12 +47,17 @@ MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name al
 
 
 class Place(NamedTuple):
-    """A span in a function, by id; of a loop also what it iterates, and how."""
+    """A span in a function, by id; of a loop also what it iterates, and how.
+
+    `repeated` says that another pass follows, `sweep` that it does nothing with elements that do not pass a test.
+    """
 
     function: str
     span: Span
     iterable: Expr | None = None
     style: str = "direct"
+    repeated: bool = False
+    sweep: bool = False
 
 
 class Conflict(NamedTuple):
@@ -61,7 +66,8 @@ class Conflict(NamedTuple):
     `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
     "unknown". `repeated` says that an enclosing loop goes on until the container is as it wants it. `registered` is
-    where a callback that makes the change was put into the container. The conflict stands at the change if the loop's
+    where a callback that makes the change was put into the container. `doubtful` says that container and change are
+    mostly not about the same object, or not in the same run. The conflict stands at the change if the loop's
     function makes it, else at the call in the loop that leads to it.
     """
 
@@ -73,6 +79,7 @@ class Conflict(NamedTuple):
     resize: Resize
     registered: Place | None = None
     repeated: bool = False
+    doubtful: bool = False
 
 
 @dataclass
@@ -80,10 +87,11 @@ class Summary:
     """What a call of a function does, in terms of its parameters, captured variables and globals.
 
     `stores` are paths that have other values on return, `streams` the containers that a generator iterates while its
-    consumer runs and `yields` what it yields, `invokes` the calls of values that the caller knows, with the containers
-    being iterated meanwhile and by which loops. A constructor's `aliases` maps (field, field of that field's object) to
-    another field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for
-    a function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
+    consumer runs, `yields` what it yields, `rounds` says that it starts over until they are as it wants. `invokes` are
+    the calls of values that the caller knows, with the containers being iterated meanwhile and by which loops, `kept`
+    the parameters that are handed on. A constructor's `aliases` maps (field, field of that field's object) to another
+    field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for a
+    function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
     gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
     `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
     it starts, `checked` the paths that it tests itself.
@@ -95,6 +103,8 @@ class Summary:
     invokes: dict[Invoke, tuple[tuple[Value, Place], ...]] = field(default_factory=dict)
     streams: tuple[Value, ...] = ()
     yields: Values = ()
+    rounds: bool = False
+    kept: set[Value] = field(default_factory=set)
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)
     falls_through: bool = True
     conflicts: dict[Conflict, None] = field(default_factory=dict)
@@ -119,6 +129,7 @@ class Frame:
     seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
+    decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
     suspended: bool = False  # other tasks may run in a turn
@@ -151,10 +162,13 @@ class Body(Flow[State, Frame]):
         self.entered_suspends = True  # whether entering that context manager lets other tasks run
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.has_nested = function_id in summaries.enclosing
+        self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.testing = False  # the expression at hand decides a branch
         self.once = False  # the generator expression evaluated next is asked for one element only
+        self.rare = False  # the callback at hand is mostly called later
+        self.polled = False  # a call has asked which of many things are ready
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -191,7 +205,9 @@ class Body(Flow[State, Frame]):
         """A fresh container with the elements of another."""
 
     @abstractmethod
-    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
+    def conflict(
+        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False
+    ) -> None:
         """Record a container that is resized while its iteration goes on."""
 
     @abstractmethod
@@ -261,6 +277,10 @@ class Body(Flow[State, Frame]):
             return
         if any([(event.container, key) in state.absent for key in event.keys]):
             event = event._replace(tested=True)
+        if state.singled or self.rare:
+            here = [v for v in state.singled if isinstance(v, Param)]
+            particular = (*event.particular, *sorted(here, key=lambda param: param.index))
+            event = event._replace(particular=particular, rare=event.rare or self.rare)
         held = conditions | self.conditions(state)
         known = self.summary.resizes.get(event)
         if known is not None:
@@ -284,7 +304,7 @@ class Body(Flow[State, Frame]):
     def _adds_nothing_new(self, event: Resize, state: State) -> bool:
         """Whether an insertion only replaces: its key is there. A sequence grows all the same, unless looked up."""
         keyed = event.kind not in ("list", "deque", "element") or event.tested
-        return keyed and any([(event.container, key) in state.present for key in event.keys])
+        return keyed and any([(event.container, repacked(key)) in state.present for key in event.keys])
 
     def _puts_back(self, event: Resize, state: State) -> bool:
         """Whether a list gets back in this turn what was taken out: its length and its unvisited part are as before."""
@@ -304,7 +324,7 @@ class Body(Flow[State, Frame]):
         kind = found.kind if found is not None else ""
         access = "discard" if harmless else self._change_kind(container, change, keys, kind, state)
         self.note(container, access, span, state, kind or "?", self.identity(added))
-        singled = any([_is_within(value, container) for value in state.singled])
+        singled = any([is_within(value, container) for value in state.singled])
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
         self.emit(event, state)
         if change in ("remove", "clear"):
@@ -387,7 +407,7 @@ def _matters(path: Value, values: Values) -> bool:
     return depth(path) <= STORE_DEPTH and not all([isinstance(v, Literal) for v in values])
 
 
-def _is_within(path: Value, container: Value) -> bool:
+def is_within(path: Value, container: Value) -> bool:
     """Whether a path is an element of a container, or starts from one."""
     while isinstance(path, Field | Element | Member):
         if not isinstance(path, Field) and underlying(path.base) == underlying(container):

@@ -135,7 +135,7 @@ class Callbacks:
                 found = self._types.container(container)
                 kind = found.kind if found is not None else "unknown"
                 stands = Place(function_id, invoke.span)
-                yield Conflict(loop, stands, container, kind, loop.style, moved, registration.place)
+                yield Conflict(loop, stands, container, kind, loop.style, moved, registration.place, loop.repeated)
 
     def _terms(self, registering: str, stores: dict[Value, Values], callee: str, receiver: Value | None) -> Lookup:
         """The callback's own object, and what it captures, in the terms of the function that registers it."""

@@ -42,6 +42,7 @@ class Calls(Replay, Library):
         """Evaluate a call expression."""
         if isinstance(call.func, Attr):
             bases = self.evaluate(call.func.base, state)
+            self.summaries.usage.method_call(self.id, call.func.name)
             callees = unite([self._method(base, call.func.name, call.span, state) for base in bases])
         else:
             callees = self.evaluate(call.func, state)
@@ -55,6 +56,8 @@ class Calls(Replay, Library):
         self.note_single(call)
         self.once = False
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
+        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):  # `callable(f)` only looks
+            self.summary.kept.update([v for values in args for v in values if isinstance(v, Param)])
         special = self._special(call, callees, args, state)
         if special is not None:
             return special
@@ -265,8 +268,10 @@ class Calls(Replay, Library):
         bound = self._bind(function, given, keywords)
         method = bool(function.owner) and function.binding != "none"
         receiver = given[0][0] if method and given and given[0] else None
+        receiver = None if receiver in self.published else receiver
         self.effects.call(function_id, call, receiver, state, certain=self.certain)
         self._hand_on(function_id, function, bound)
+        self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)
         return self._replay(function_id, function, summary, bound, call, state)
 

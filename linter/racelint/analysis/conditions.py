@@ -18,7 +18,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Bind, Const, Expr, Logic, Name, Op
+from racelint.model import Attr, Bind, Call, Const, Expr, Logic, Name, Op
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
@@ -62,13 +62,18 @@ class Conditions(Body):
                 compared = [v for operand in operands for v in self.evaluate(operand, state)]
                 other = state.copy()
                 state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
+                if any([_is_of_object(v) for v in compared]):
+                    state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
             case Op(operator="match"):
                 self.evaluate(test, state)
                 return state, state.copy()
             case _:
                 values = self.evaluate(test, state)
-                return self._split(test, values, "truth", None, state)
+                yes, no = self._split(test, values, "truth", None, state)
+                if yes is not None:
+                    self._looked_up(test, yes)
+                return yes, no
 
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
         goes_on: State | None = state
@@ -91,6 +96,16 @@ class Conditions(Body):
             state.present, absent.absent = state.present | pairs, absent.absent | pairs
         state.singled |= {c for c in containers if isinstance(c, Element | Member)}  # `if x in element`
         return state, absent
+
+    def _looked_up(self, test: Expr, state: State) -> None:
+        """`if d.get(key)`: what was found is there."""
+        match test:
+            case Call(func=Attr(base=base, name="get"), args=(key,)) if is_path(base) and is_path(key):
+                keys = self.evaluate(key, state)
+                if len(keys) == 1:
+                    state.present |= {(container, keys[0]) for container in self.evaluate(base, state)}
+            case _:
+                pass
 
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:
         values = self.evaluate(left, state)
@@ -166,6 +181,17 @@ def _drop_contradicted(state: State, name: str, kind: str, scalar: object, *, ou
                 break
 
 
+def is_path(expr: Expr) -> bool:
+    """Whether evaluating an expression once more does nothing but read."""
+    match expr:
+        case Name() | Const():
+            return True
+        case Attr(base=base):
+            return is_path(base)
+        case _:
+            return False
+
+
 def _variable(expr: Expr) -> str:
     match expr:
         case Name(name=name, scope="local"):
@@ -179,3 +205,11 @@ def _variable(expr: Expr) -> str:
 def _is_fixed(value: Value) -> bool:
     """Whether a value cannot change under the function: what an attribute holds can."""
     return isinstance(value, Param | Captured | Result | Member)
+
+
+def _is_of_object(value: Value) -> bool:
+    """Whether a value is an attribute of an object at hand: no constant, and nothing out of a container."""
+    path = value
+    while isinstance(path, Field):
+        path = path.base
+    return path is not value and isinstance(path, Param | Captured)

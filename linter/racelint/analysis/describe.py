@@ -7,6 +7,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.state import Resize
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
+from racelint.analysis.usage import Usage
 from racelint.analysis.values import (
     Builtin,
     Captured,
@@ -30,12 +31,15 @@ from racelint.finding import Step
 from racelint.model import Attr, Await, Call, Const, Expr, Item, Name
 from racelint.span import Location
 
+CALLERS = 3  # how far a parameter is traced back to what callers pass
+
 
 class Describe:
     """Names things as the analysed program names them."""
 
-    def __init__(self, symbols: Symbols, types: Types) -> None:
+    def __init__(self, symbols: Symbols, types: Types, usage: Usage | None = None) -> None:
         self.symbols = symbols
+        self.usage = usage or Usage()
         self._types = types
 
     def symbol(self, value: Value) -> str:
@@ -83,26 +87,38 @@ class Describe:
         """Whether `text` names a value as the program does, not by what it is."""
         return isinstance(root(value), Param | Captured | Global | Builtin | TypeValue)
 
-    def is_foreign(self, value: Value, *, as_mapping: bool, by_call: bool) -> bool:
+    def is_foreign(self, value: Value, *, as_mapping: bool, by_call: bool, steps: int = CALLERS) -> bool:
         """Whether a container came out of an unknown call, or belongs to an object of unknown class.
 
         What such an attribute gives need not be the same object twice. What a class of the project keeps and walks as a
         mapping (`as_mapping`) is mostly a dict, though, from a store or a decoder; and so is an attribute of an object
-        whose class was found by the method that changes it (`by_call`).
+        whose class was found by the method that changes it (`by_call`). A parameter is what all known callers pass.
         """
         while isinstance(value, Field | Element | Member | View | Copy):
-            if isinstance(value, Field) and self._makes_attributes(value.base):
-                return True
             owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
             if owned and self._is_foreign_field(value, as_mapping=as_mapping, by_call=by_call):
                 return True
             value = value.base
+        if isinstance(value, Param) and steps > 0:
+            passed = [v for values in self.usage.passed(value.function, value.index) for v in values]
+            parts = [
+                v for v in passed if isinstance(v, Param | Field)
+            ]  # what a call has just given is mostly plain data
+            return (
+                bool(passed)
+                and parts == passed
+                and all([self.is_foreign(v, as_mapping=as_mapping, by_call=by_call, steps=steps - 1) for v in passed])
+            )
         return isinstance(value, Result | Fresh | Lazy | Tuple)
 
-    def _makes_attributes(self, value: Value) -> bool:
-        """Whether a class computes what its attributes give."""
-        owner = self._types.class_of(value)
-        return owner is not None and self.symbols.method(owner, "__getattribute__") is not None
+    def is_computed(self, value: Value) -> bool:
+        """Whether a class on the way to a container computes what its attributes give: another object each time."""
+        while isinstance(value, Field | Element | Member | View | Copy):
+            owner = self._types.class_of(value.base) if isinstance(value, Field) else None
+            if owner is not None and self.symbols.method(owner, "__getattribute__") is not None:
+                return True
+            value = value.base
+        return False
 
     def _is_foreign_field(self, value: Value, *, as_mapping: bool, by_call: bool) -> bool:
         assert isinstance(value, Field)

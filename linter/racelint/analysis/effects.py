@@ -129,9 +129,8 @@ class Effects:
 
     def access(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path that others can reach, and the act it may be."""
-        if type(path) is Element:
-            path = path.base
-            kind = "lookup" if kind == "read" else kind
+        if type(path) is Element and kind in ("read", "test"):
+            path, kind = path.base, "lookup"
         if type(root(path)) not in _SHARED:
             return
         entries = self.accesses.setdefault((span, kind), [])

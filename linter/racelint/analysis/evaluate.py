@@ -255,6 +255,7 @@ class Evaluator(Loops, Conditions, Statements):
         known = self.summary.yields_held
         self.summary.yields_held = held if known is None else tuple([lock for lock in known if lock in held])
         live = [container for frame in self.frames for container, _ in frame.iterated]
+        self.summary.rounds |= any([container in frame.watched for container in live for frame in self.frames])
         if expr.delegated:
             live += [container for value in values for container in containers(value)]
         self.summary.streams = tuple(dict.fromkeys((*self.summary.streams, *live)))

@@ -28,8 +28,11 @@ class IterationConflict:
     finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from there to
     the change. `certain` says that the callee and the container were found by their types, not by their names;
     `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
-    an enclosing loop goes on until the container is as it wants it; `singled` that the removed element was found by a
-    comparison with `==`.
+    the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
+    was found by a comparison with `==`; `computed` that a class on the way to the container computes its attributes;
+    `doubtful` that loop and change are mostly about different objects, or not in the same run; `final` that only
+    finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing with elements that do not pass a
+    test.
     """
 
     function: str
@@ -49,13 +52,17 @@ class IterationConflict:
     foreign: bool
     repeated: bool
     singled: bool
+    computed: bool
+    doubtful: bool
+    final: bool
+    sweep: bool
 
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
     """A conflict in the terms of a rule."""
     event, stands = conflict.resize, conflict.stands
     source, function = describe.symbols.functions[stands.function]
-    loop_source, _ = describe.symbols.functions[conflict.loop.function]
+    loop_source, loop_function = describe.symbols.functions[conflict.loop.function]
     container, iterable = conflict.container, conflict.loop.iterable
     unnamed = (
         describe.source(iterated_expression(iterable))
@@ -69,7 +76,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         kind=conflict.kind,
         live=live,
         growth=growth,
-        style=conflict.style,
+        style="generator" if conflict.style == "rounds" else conflict.style,
         change=event.change,
         operation=event.operation,
         key=_key(event, container),
@@ -80,8 +87,12 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         foreign=describe.is_foreign(
             container, as_mapping=conflict.style in ("keys", "values", "items"), by_call=bool(event.calls)
         ),
-        repeated=conflict.repeated,
+        repeated=conflict.repeated or describe.usage.is_periodic(conflict.loop.function),
         singled=event.singled,
+        computed=describe.is_computed(container),
+        doubtful=conflict.doubtful,
+        sweep=conflict.loop.sweep,
+        final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
 
 
@@ -108,6 +119,8 @@ def _key(event: Resize, container: Value) -> str:
     if event.change != "insert" or len(event.keys) != 1:
         return "unknown"
     match event.keys[0]:
+        case Result(site=site) if site.origin and any(_is_part(value, underlying(container)) for value in event.added):
+            return "part"  # a callee has computed the key of what comes out of the container: mostly the same again
         case Literal():
             return "constant"
         case Result() | Fresh() | Tuple() | Copy():

@@ -27,6 +27,7 @@ from racelint.analysis.values import (
     Unknown,
     Value,
     Values,
+    View,
 )
 from racelint.knowledge import LibraryFunction
 from racelint.span import Span
@@ -48,6 +49,7 @@ class Library(Body):
         row = self.knowledge.does(name, "calls-while-iterating")
         if row is not None:
             self._calls_while_iterating(row, args, keywords, call, state)
+        self._note_repetition(name, args, keywords)
         for row in self.knowledge.rows(name):
             found = self._by_row(row, name, args, keywords, site, state)
             if found is not None:
@@ -121,8 +123,23 @@ class Library(Body):
                     self.apply(callee, (elements,), (), call, state)
                 self.conflicts_during(live, here, events)
 
+    def _note_repetition(self, name: str, args: tuple[Values, ...], keywords: Keywords) -> None:
+        """A timer is made; or this function, for one, asks what is ready, or makes a timer for its own next run."""
+        if self.knowledge.does(name, "polls"):
+            self.polled = True
+        row = self.knowledge.does(name, "repeats") or self.knowledge.does(name, "delays")
+        if row is None:
+            return
+        given = dict(keywords).get(row.keyword, args[row.callable] if row.callable < len(args) else ())
+        for value in given:
+            target = value.callee if isinstance(value, Partial) else value
+            if isinstance(target, FunctionValue) and (row.does == "repeats" or target.function == self.id):
+                self.summaries.usage.timed(target.function)
+
     def _library_method(self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State) -> Values:
         """A method of a container, or of something that may be one; of any other type nothing is known."""
+        if isinstance(base, View) and self.knowledge.kinds["list"].change(name) is not None:
+            self._is_list(base, call, state)
         container = self.types.container(base)
         known = container is not None
         self.lock_method(base, name, call, state)
@@ -150,6 +167,12 @@ class Library(Body):
             self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known, harmless=harmless)
         return result
 
+    def _is_list(self, seen: View, call: Span, state: State) -> None:
+        """What has a list's methods is no view: `keys()` gave a list, a copy, or Python 3 does not come by here."""
+        listed = self.copied(seen, self.site(call, state), "list")
+        state.variables = {name: _replaced(values, seen, listed) for name, values in state.variables.items()}
+        state.heap = {path: _replaced(values, seen, listed) for path, values in state.heap.items()}
+
     def _adds_nothing(self, args: tuple[Values, ...], base: Value, state: State) -> bool:
         """`d.update(x)` where x is empty or made of keys that are there."""
         for value in args[0] if args else ():
@@ -161,7 +184,7 @@ class Library(Body):
     def copied(self, value: Value, site: Site, kind: str = "") -> Value:
         """A fresh container with the elements of another; of something unknown just a fresh one."""
         if isinstance(value, Unknown | Literal | Tuple) or (
-            isinstance(value, Lazy) and value.kind in ("generator", "map")
+            isinstance(value, Lazy) and value.kind in ("generator", "rounds", "map")
         ):
             return Fresh(kind or "list", site) if kind else UNKNOWN
         return copy_of(value, kind or self._type_name(value), site)
@@ -171,3 +194,7 @@ class Library(Body):
         if found is None:
             return ""
         return found.name if isinstance(found, LibraryType) else found.type
+
+
+def _replaced(values: Values, old: Value, new: Value) -> Values:
+    return tuple([new if value == old else value for value in values]) if old in values else values

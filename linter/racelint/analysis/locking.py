@@ -17,6 +17,7 @@ from racelint.analysis.values import (
     Global,
     Param,
     Result,
+    TypeValue,
     Value,
     Values,
 )
@@ -62,6 +63,11 @@ class Locking(Starting, Attributes):
             named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
             return "unknown" if named else ""
         return "unknown" if is_named_lock(value) else ""
+
+    def publish(self, path: Value, values: Values) -> None:
+        """What a class or module variable holds is no longer this function's own."""
+        if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
+            self.published.update(values)
 
     def take(self, value: Value, span: Span, state: State) -> bool:
         """Hold a value from here on if it is a lock."""

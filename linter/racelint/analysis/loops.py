@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from racelint.analysis import sweeps
 from racelint.analysis.body import Body, Conflict, Frame, Place
+from racelint.analysis.doubts import doubts
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.state import Invoke, Resize, State
 from racelint.analysis.values import (
@@ -14,6 +16,7 @@ from racelint.analysis.values import (
     Lazy,
     Literal,
     Member,
+    Param,
     Result,
     Site,
     Tuple,
@@ -25,7 +28,9 @@ from racelint.analysis.values import (
 from racelint.model import Attr, Build, Call, Collect, Comp, Expr, Logic, Loop, Name, Op, Stmt
 from racelint.span import Span
 
-UNKNOWN_ELEMENTS = {"map", "generator", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise"}
+UNKNOWN_ELEMENTS = {
+    "map", "generator", "rounds", "accumulate", "starmap", "groupby", "reduce", "tee", "batched", "pairwise",
+}  # fmt: skip
 
 
 class Loops(Body):
@@ -43,6 +48,7 @@ class Loops(Body):
                 self.note(container, "iterate", loop.span, state, self.container_kind(container))
         elif loop.test is not None:
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
+            frame.decides = sweeps.deciding(loop)
         frame.site = Site(self.id, loop.span)
         if loop.is_async:
             self.suspend(loop.span, state)
@@ -96,17 +102,27 @@ class Loops(Body):
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
         here = Place(self.id, loop.span, loop.iterable)
+        looked_at = sweeps.conditions(loop.body) if state.pending else None
+        here = here._replace(sweep=looked_at is not None)
+        lasting = looked_at is not None and self._is_own_search(looked_at, state)
+        passes = bool(state.pending) and self._is_pass(loop)
         for event in () if frame.once else state.pending:
             match event:
                 case Resize():
                     for container, style in frame.iterated:
                         if container == event.container or covers(event, container):
-                            self.conflict(container, style, here, None, event)
+                            repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))
+                            here = here._replace(repeated=repeated)
+                            self.conflict(container, style, here, None, event, doubts(frame, container, event, state))
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
                         # Once the path holds another container, what the callback does to it does no harm here.
-                        more = [(c, here._replace(style=s)) for c, s in frame.iterated if c in self.read(c, state)]
+                        more = [
+                            (c, here._replace(style=s, repeated=self._is_repeated(c, s)))
+                            for c, s in frame.iterated
+                            if c in self.read(c, state)
+                        ]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
         frame.joined = state.joined
@@ -114,13 +130,39 @@ class Loops(Body):
             if loop_span == loop.span:
                 self.effects.cross(container, loop_span, span)
 
-    def conflict(self, container: Value, style: str, loop: Place, at: Place | None, event: Resize) -> None:
+    def conflict(
+        self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False
+    ) -> None:
         """Record a container that is resized while its iteration goes on."""
         found = self.types.container(container) or self.knowledge.kinds.get(event.kind)
         kind = found.kind if found is not None else "other" if self.types.of(container) is not None else "unknown"
         stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
-        repeated = any([container in frame.watched for frame in self.frames])
-        self.summary.conflicts[Conflict(loop, stands, container, kind, style, event, repeated=repeated)] = None
+        repeated = loop.repeated or self._is_repeated(container, style)
+        found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
+        self.summary.conflicts[found_so] = None
+
+    def _is_pass(self, loop: Loop) -> bool:
+        """Whether a while loop runs this loop until it has done nothing more."""
+        names = [frame.decides for frame in self.frames if frame.decides]
+        return bool(names) and not sweeps.assigned(loop.body).isdisjoint(frozenset().union(*names))
+
+    def _is_own_search(self, looked_at: list[Expr], state: State) -> bool:
+        """Whether a sweep looks for something that no caller has named: the next call finds what this one misses."""
+        instance = self._instance()
+
+        def given(name: Name) -> bool:
+            values = state.variables.get(name.name, ()) if name.scope == "local" else ()
+            return name.scope == "captured" or any([sweeps.is_given(v, instance) for v in values])
+
+        return not any([sweeps.depends(expr, given) for expr in looked_at])
+
+    def _instance(self) -> Value | None:
+        """The object whose method this is."""
+        return Param(self.id, 0) if self.function.owner and self.function.binding == "instance" else None
+
+    def _is_repeated(self, container: Value, style: str) -> bool:
+        """Whether an enclosing loop goes on until the container is as it wants it, or a call tells again what to do."""
+        return self.polled or style == "rounds" or any([container in frame.watched for frame in self.frames])
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
@@ -211,7 +253,7 @@ def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ..
         case View(base=base, kind=kind):
             return iterated(base, kind if style == "direct" else style)
         case Lazy(kind=kind, bases=bases):
-            inner = kind if kind in ("reversed", "generator") else style
+            inner = kind if kind in ("reversed", "generator", "rounds") else style
             return tuple([pair for base in bases for pair in iterated(base, inner)])
         case Unknown() | Literal() | Tuple():
             return ()

@@ -150,7 +150,7 @@ def mentions(value: Value, site: Site) -> bool:
     return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
 
 
-_FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
+FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
 
 
 class Substitute:
@@ -173,7 +173,7 @@ class Substitute:
         found = self._lookup(value)
         if found is not None:
             return found
-        if type(value) in _FIXED:
+        if type(value) in FIXED:
             return (value,)
         match value:
             case Field(base=base, name=name):
@@ -246,6 +246,20 @@ def underlying(value: Value) -> Value:
     while isinstance(value, Copy | View):
         value = value.base
     return value
+
+
+def repacked(key: Value) -> Value:
+    """A tuple of all parts of a value, in order, as that value: `(k[0], k[1])` as `k`."""
+    if not isinstance(key, Tuple) or len(key.parts) < 2:
+        return key
+    wholes: set[Value] = set()
+    for index, values in enumerate(key.parts):
+        match values:
+            case (Element(base=base, key=Literal(value=position)),) if position == index:
+                wholes.add(base)
+            case _:
+                return key
+    return wholes.pop() if len(wholes) == 1 else key
 
 
 def containers(value: Value) -> tuple[Value, ...]:

@@ -71,9 +71,9 @@ class Program:
 
     def iteration_conflicts(self) -> Iterator[IterationConflict]:
         """Every container that is resized while an iteration over it goes on, in reported sources."""
-        describe = Describe(self._symbols, self._types)
+        describe = Describe(self._symbols, self._types, self._summaries.usage)
         with _deep_recursion():
-            for found in self._conflicts():
+            for found in list(self._conflicts()):  # by then all calls are known
                 conflict = self._typed(found)
                 row = self._knowledge.kinds.get(conflict.kind)
                 yield told(conflict, describe, row.live if row else "", row.growth if row else "")

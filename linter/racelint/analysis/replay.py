@@ -82,14 +82,17 @@ class Replay(Locking):
             if feasible is not None:
                 self._replay_resize(event, feasible, substitute, step, state)
         for invoke, during in list(summary.invokes.items()):
+            outer, self.rare = self.rare, self.rare or invoke.callee in summary.kept
             self._replay_invoke(invoke, during, substitute, step, state)
+            self.rare = outer
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_starts(summary, substitute, call, state)
         if function.is_generator:
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
-            return (lazy("generator", tuple(dict.fromkeys(streams)), () if yields == NOTHING_KNOWN else yields),)
+            kind = "rounds" if summary.rounds else "generator"
+            return (lazy(kind, tuple(dict.fromkeys(streams)), () if yields == NOTHING_KNOWN else yields),)
         if not summary.falls_through:
             self.stopped = True
         self._remember_environment(function_id, function, bound, state)
@@ -138,9 +141,12 @@ class Replay(Locking):
             return
         keys = substitute.values(event.keys) if event.keys else ()
         added = tuple([v for value in event.added for v in substitute(value)])
+        particular = substitute.values(event.particular) if event.particular else ()
         for container in substitute(event.container):
             if container != UNKNOWN and not isinstance(container, Literal):
-                moved = event._replace(container=container, keys=keys, calls=(step, *event.calls), added=added)
+                moved = event._replace(
+                    container=container, keys=keys, calls=(step, *event.calls), added=added, particular=particular
+                )
                 self.emit(moved, state, conditions)
 
     def _replay_invoke(
@@ -235,6 +241,7 @@ class Replay(Locking):
                     self._act_in_callee(check.read, target, assigned, summary, call, state)
                 for value in assigned:
                     self.effects.store(target, value)
+                self.publish(target, assigned)
                 if target != UNKNOWN and not isinstance(target, Captured):
                     news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
                 elif isinstance(target, Captured) and target.function == self.id:

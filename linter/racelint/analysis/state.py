@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from racelint.analysis.paths import mentions, union
+from racelint.analysis.paths import FIXED, mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Site, Value, Values
 from racelint.record import Record
 from racelint.span import Span
@@ -26,6 +26,8 @@ class Resize(NamedTuple):
     change, outermost first. `tested` says that the key was found missing just before. `added` are the functions and
     objects that it puts in, `kind` is the container's behaviour where the change stands ("" if unknown), `certain` is
     false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
+    `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
+    `rare` says that it is made by a callback that is mostly called later.
     """
 
     container: Value
@@ -40,6 +42,8 @@ class Resize(NamedTuple):
     tested: bool = False
     kind: str = ""
     singled: bool = False
+    particular: Values = ()
+    rare: bool = False
 
 
 class Invoke(NamedTuple):
@@ -187,12 +191,12 @@ class State:
     def forget(self, site: Site) -> None:
         """What an earlier turn made at a site is another object than what is made there now (recency abstraction)."""
         for name, values in self.variables.items():
-            if any([mentions(value, site) for value in values]):
+            if any([type(value) not in FIXED and mentions(value, site) for value in values]):
                 self.variables[name] = _without(values, site)
         for path, values in list(self.heap.items()):
             if mentions(path, site):
                 del self.heap[path]
-            elif any([mentions(value, site) for value in values]):
+            elif any([type(value) not in FIXED and mentions(value, site) for value in values]):
                 self.heap[path] = _without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         self.singled = frozenset([value for value in self.singled if not mentions(value, site)])

@@ -168,6 +168,7 @@ class Statements(Calls):
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
             for value in values:
                 self.effects.store(path, value)
+            self.publish(path, values)
         state.heap[path] = values
         state.checks.pop(path, None)
 

@@ -8,6 +8,7 @@ from racelint.analysis.effects import Effects
 from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
+from racelint.analysis.usage import Usage
 from racelint.knowledge import Knowledge
 from racelint.span import Span
 
@@ -28,6 +29,7 @@ class Summaries:
         self.knowledge = knowledge
         self.callbacks = Callbacks(symbols, types)
         self.unknown: dict[str, int] = {}
+        self.usage = Usage()
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}
         self.enclosing = frozenset(

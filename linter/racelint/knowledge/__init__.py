@@ -15,7 +15,7 @@ BUILTIN = ("python.toml", "concurrency.toml")
 LIVE = {"raises", "skips", "snapshot"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
-    "never-returns", "defers", "coroutine", "suspends", "context-manager", "synchronized",
+    "never-returns", "defers", "repeats", "delays", "polls", "coroutine", "suspends", "context-manager", "synchronized",
 }  # fmt: skip
 TABLES = ("container", "function", "lock", "start", "entry", "safe", "join")
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}

@@ -1,0 +1,37 @@
+"""Doubts: when a loop and a change that may be about one container mostly are not."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Frame, is_within
+from racelint.analysis.state import Resize, State
+from racelint.analysis.values import Value
+
+
+def doubts(frame: Frame, container: Value, event: Resize, state: State) -> bool:
+    """Whether the change is mostly made to something else, at another time, or made good in the same turn."""
+    return (
+        event.rare
+        or any([is_within(value, container) for value in event.particular])
+        or _is_one_of_several(frame, event, state)
+        or _gives_way(event, state)
+    )
+
+
+def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
+    """Whether both the loop and the change may be about containers that the other is surely not about."""
+    if len(frame.values) == 1:
+        return False
+    iterated = {container for container, _ in frame.iterated}
+    here = (event.span, event.function, event.calls, event.operation)
+    changed = {
+        e.container
+        for e in state.pending
+        if isinstance(e, Resize) and (e.span, e.function, e.calls, e.operation) == here
+    }
+    return not (iterated <= changed or changed <= iterated)
+
+
+def _gives_way(event: Resize, state: State) -> bool:
+    """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place."""
+    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container and not e.calls]
+    return any([e.operation == ".insert()" for e in here]) and any([e.change == "remove" for e in here])

@@ -1,0 +1,135 @@
+"""Loops over lists that miss little: sweeps, which act on the elements that pass a test and do nothing with the rest;
+and the passes of a loop that goes on until one of them has done nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value, View
+from racelint.model import (
+    Assign,
+    Attr,
+    Await,
+    Block,
+    Branch,
+    Call,
+    Choice,
+    Const,
+    Expr,
+    Hold,
+    Item,
+    Jump,
+    Logic,
+    Loop,
+    Name,
+    Op,
+    Stmt,
+    Try,
+    Update,
+)
+
+
+def conditions(body: Block) -> list[Expr] | None:
+    """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found.
+
+    Something changes with time there: an attribute, or what a call says. What never changes is looked at only once.
+    """
+    looked_at: list[Expr] = []
+    acting = 0
+    for stmt in body:
+        match stmt:
+            case Assign(targets=(Name(scope="local"),), value=value):
+                looked_at.append(value)
+            case Branch(test=test, then=then, orelse=()):
+                looked_at.append(test)
+                acting += not all(isinstance(inner, Jump) and inner.kind == "continue" for inner in then)
+            case _:
+                return None
+    return looked_at if acting == 1 and any(_may_change(expr) for expr in looked_at) else None
+
+
+def _may_change(expr: Expr) -> bool:
+    match expr:
+        case Attr() | Call():
+            return True
+        case Item(base=base):
+            return _may_change(base)
+        case Op(operands=operands) | Logic(operands=operands):
+            return any(_may_change(operand) for operand in operands)
+        case _:
+            return False
+
+
+def depends(expr: Expr, given: Callable[[Name], bool]) -> bool:
+    """Whether an expression is about something for which `given` holds, as far as it can be told."""
+    match expr:
+        case Name():
+            return given(expr)
+        case Const():
+            return False
+        case Attr(base=base) | Await(value=base):
+            return depends(base, given)
+        case Item(base=base, key=key):
+            return depends(base, given) or depends(key, given)
+        case Call(func=func, args=args, keywords=keywords):
+            return any(depends(part, given) for part in (func, *args, *[value for _, value in keywords]))
+        case Op(operands=operands) | Logic(operands=operands):
+            return any(depends(operand, given) for operand in operands)
+        case Choice(test=test, then=then, orelse=orelse):
+            return any(depends(part, given) for part in (test, then, orelse))
+        case _:
+            return True
+
+
+def is_lasting(container: Value, instance: Value | None) -> bool:
+    """Whether a container outlives the function: a field of its object or class, or a module's variable."""
+    while isinstance(container, Field):
+        container = container.base
+    return container == instance or isinstance(container, Global | TypeValue)
+
+
+def is_given(value: Value, instance: Value | None) -> bool:
+    """Whether a value is a parameter, or a part of one, other than the function's own object."""
+    while isinstance(value, Field | Element | Member | View):
+        value = value.base
+    return isinstance(value, Param | Captured) and value != instance
+
+
+def deciding(loop: Loop) -> frozenset[str]:
+    """The variables on which it hangs whether a while loop goes on."""
+    branches = [stmt for stmt in loop.body if isinstance(stmt, Branch)]
+    tests = [stmt.test for stmt in branches if any(_breaks(inner) for inner in (*stmt.then, *stmt.orelse))]
+    found: set[str] = set()
+
+    def note(name: Name) -> bool:
+        found.add(name.name)
+        return False
+
+    for test in (*tests, *([loop.test] if loop.test is not None else [])):
+        depends(test, note)
+    return frozenset(found)
+
+
+def _breaks(stmt: Stmt) -> bool:
+    return isinstance(stmt, Jump) and stmt.kind == "break"
+
+
+def assigned(block: Block) -> frozenset[str]:
+    """The variables that a block, or a block in it, gives other values."""
+    found: frozenset[str] = frozenset()
+    for stmt in block:
+        match stmt:
+            case Assign(targets=targets):
+                found |= {target.name for target in targets if isinstance(target, Name)}
+            case Update(target=Name(name=name)):
+                found |= {name}
+            case Branch(then=body, orelse=orelse) | Loop(body=body, orelse=orelse):
+                found |= assigned(body) | assigned(orelse)
+            case Try(body=body, handlers=handlers, orelse=orelse):
+                found |= assigned(body) | assigned(orelse)
+                found = found.union(*[assigned(handler.body) for handler in handlers])
+            case Hold(body=body):
+                found |= assigned(body)
+            case _:
+                pass
+    return found

@@ -1,0 +1,46 @@
+"""How the program uses its functions: who calls them and with what, how often they run, and when."""
+
+from __future__ import annotations
+
+from racelint.analysis.values import Values
+from racelint.span import Span
+
+FINALISER = ".__del__"
+MOST_CALLERS = 4  # calls between a function that a timer runs and one that only it calls
+
+
+class Usage:
+    """Filled in while functions are evaluated; complete when all are."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, dict[tuple[str, Span], list[Values]]] = {}
+        self._named: dict[str, set[str]] = {}
+        self._timed: set[str] = set()
+
+    def call(self, caller: str, span: Span, callee: str, arguments: list[Values]) -> None:
+        """A function calls another one; what it passed there before is out of date."""
+        self._calls.setdefault(callee, {})[caller, span] = arguments
+
+    def method_call(self, caller: str, name: str) -> None:
+        """A function calls a method of that name, of whatever object."""
+        self._named.setdefault(name, set()).add(caller)
+
+    def timed(self, function: str) -> None:
+        """A function is handed to something that runs it again and again."""
+        self._timed.add(function)
+
+    def passed(self, function: str, index: int) -> list[Values]:
+        """What the calls that are known pass for a parameter."""
+        return [arguments[index] for arguments in self._calls.get(function, {}).values() if index < len(arguments)]
+
+    def is_periodic(self, function: str, steps: int = MOST_CALLERS) -> bool:
+        """Whether a timer runs a function, or all the functions that call it."""
+        if function in self._timed:
+            return True
+        callers = {caller for caller, _ in self._calls.get(function, {})}
+        return bool(callers) and steps > 0 and all(self.is_periodic(caller, steps - 1) for caller in callers)
+
+    def is_final(self, name: str) -> bool:
+        """Whether only finalisers call methods of a name."""
+        callers = self._named.get(name, set())
+        return bool(callers) and all(caller.endswith(FINALISER) for caller in callers)
