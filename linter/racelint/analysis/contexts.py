@@ -476,15 +476,23 @@ class Finder:
         if entry in known:
             return False
         same = [e for e in known if e.context == entry.context]
-        if any(e.receiver >= entry.receiver and e.locks <= entry.locks and e[3:] == entry[3:] for e in same):
-            return False
-        if len(same) >= MOST_STATES:
+        if any(_covers(e, entry) for e in same) or len(same) >= MOST_STATES:
             return False
         for e in same:
-            if entry.receiver >= e.receiver and entry.locks <= e.locks and e.origin == entry.origin and known[e]:
+            if _covers(entry, e) and known[e] is not None:
                 del known[e]
         known[entry] = came
         return True
+
+
+def _covers(weak: Entry, strong: Entry) -> bool:
+    """Whether what may go wrong in one state may go wrong in another one: fewer locks, less owned, not before."""
+    return (
+        weak.receiver >= strong.receiver
+        and weak.locks <= strong.locks
+        and weak.before in ("", strong.before)
+        and weak.origin == strong.origin
+    )
 
 
 def is_early(site: Access | Act | CallSite, effects: Effects) -> bool:
