@@ -6,7 +6,7 @@ from racelint.api import Access, Confidence, Finding, Race, Severity
 
 WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
-    "remote": "a task on the loop's thread", "handler": "a request handler", "external": "a caller's thread",
+    "remote": "a task on the loop's thread", "greenlet": "a greenlet", "handler": "a request handler", "external": "a caller's thread",
     "async external": "a caller's task", "unknown": "a callback",
 }  # fmt: skip
 VERBS = {
@@ -18,11 +18,13 @@ SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
     "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING, "shift-iterate": Severity.WARNING,
     "hand-out": Severity.WARNING,
+    "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
 }  # fmt: skip
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
+    "count-count": "one of two increments that overlap is lost: the count is too low",
     "hand-out": "whoever iterates over what is returned meets the changes of others: RuntimeError, or missed entries",
     "update-update": "one of two updates that overlap is lost",
     "update-store": "an update that overlaps the store brings the old value back",

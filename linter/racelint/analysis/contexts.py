@@ -39,7 +39,8 @@ from racelint.record import Record
 from racelint.span import Span
 
 EXTERNAL = "external"
-LOOP = frozenset({"task", "loop", "remote", "async external"})
+LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
+MOST_STEPS = 60  # calls from a context's root
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
 MOST_STATES = 8  # entry states kept for a function and context
@@ -85,11 +86,12 @@ class Entry(NamedTuple):
 
 
 class Came(NamedTuple):
-    """The caller, its own entry and the call by which a function was entered."""
+    """The caller, its own entry and the call by which a function was entered; `looped` if that is in a loop."""
 
     caller: str
     entry: Entry
     span: Span
+    looped: bool = False
 
 
 @dataclass
@@ -107,6 +109,15 @@ class Contexts:
         way = self.way(function, entry)
         return way[0][0] if way else function
 
+    def is_looped(self, function: str, entry: Entry) -> bool:
+        """Whether some call on the way from a context's root stands in a loop."""
+        came, steps = self.entries[function].get(entry), 0
+        while came is not None and steps < MOST_STEPS:
+            if came.looped:
+                return True
+            came, steps = self.entries[came.caller].get(came.entry), steps + 1
+        return False
+
     def way(self, function: str, entry: Entry) -> list[tuple[str, Span]]:
         """The calls from a context's root to a function, outermost first: the calling functions and the spans."""
         known = self._ways.get((function, entry))
@@ -114,7 +125,7 @@ class Contexts:
             return known
         way: list[tuple[str, Span]] = []
         came = self.entries[function].get(entry)
-        while came is not None and len(way) < 60:
+        while came is not None and len(way) < MOST_STEPS:
             way.append((came.caller, came.span))
             came = self.entries[came.caller].get(came.entry)
         self._ways[function, entry] = way[::-1]
@@ -382,7 +393,7 @@ class Finder:
                 starts = self._effects[callee].starts_any if callee in self._effects else False
                 if not next_entry.before and not starts and is_early(site, effects):
                     next_entry = next_entry._replace(before=function_id)
-                if self._enter(callee, next_entry, Came(function_id, entry, site.span)):
+                if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped)):
                     todo.append((callee, next_entry))
 
     def _through(self, entry: Entry, callee: str, site: CallSite) -> Entry:

@@ -50,6 +50,7 @@ class Access(Record):
     held: tuple[Held, ...]
     started: bool
     joined: int
+    looped: bool = False  # in a loop of its function
 
 
 class Act(Record):
@@ -86,6 +87,7 @@ class CallSite(Record):
     started: bool
     joined: int
     certain: bool
+    looped: bool = False
 
 
 class Start(Record):
@@ -124,6 +126,7 @@ class Effects:
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
+    looped: bool = False  # the statement at hand stands in a loop
     caught: bool = False  # the statement at hand stands in a try body that has handlers
     made: dict[tuple[Span, str], None] = field(default_factory=dict)  # objects of the project's classes made here
 
@@ -144,7 +147,7 @@ class Effects:
                     )
                 break
         else:
-            entries.append(Access(path, kind, span, detail, state.held, state.started, state.joined))
+            entries.append(Access(path, kind, span, detail, state.held, state.started, state.joined, self.looped))
         if state.reads is not None and kind in READS and len(state.reads) < MOST_READS:
             state.reads.append(Read(path, span, state.held, False))
         check = state.checks.get(path)
@@ -177,7 +180,7 @@ class Effects:
         """Record a call."""
         key = (span, callee)
         known = self.calls.get(key)
-        site = CallSite(callee, span, receiver, state.held, state.started, state.joined, certain)
+        site = CallSite(callee, span, receiver, state.held, state.started, state.joined, certain, self.looped)
         if known is not None:
             site = site._replace(
                 held=common(known.held, site.held),

@@ -149,7 +149,10 @@ class Places:
 
     def locks(self, held: tuple[Held, ...]) -> frozenset[str]:
         """The names of locks that are held; those of an event loop's tasks are marked, they exclude no thread."""
-        return frozenset([f"{ASYNC}{self.lock(h.lock)}" if h.kind == "async" else self.lock(h.lock) for h in held])
+        names = {f"{ASYNC}{self.lock(h.lock)}" if h.kind == "async" else self.lock(h.lock) for h in held}
+        if any(h.kind == "unknown" and not isinstance(h.lock, Element) for h in held):
+            names.add(ANY_LOCK)  # a lock by its name only may be another one's underlying lock
+        return frozenset(names)
 
     def _lock(self, value: Value) -> str:
         if isinstance(value, Param):

@@ -148,6 +148,10 @@ class Races:
         confidence = self._parallel(write, one, other, two)
         if not confidence or overlap(of_threads(write.locks), of_threads(other.locks)):
             return None
+        if shape in ("store-store", "store-test") and not self._decides(place, shape, write, other):
+            confidence = 1
+        if shape == "update-update" and not self._is_tested(place):
+            shape = "count-count"
         if MAYBE in (write.receiver, other.receiver) or self._is_far(write) or self._is_far(other):
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
@@ -175,6 +179,19 @@ class Races:
         """Whether an access ends before the other's context is started."""
         started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
         return other.entry.context in started and spot.entry.context not in started
+
+    def _decides(self, place: Place, shape: str, write: Spot, other: Spot) -> bool:
+        """Whether it matters which value is seen: one context stores again and again what another one decides by."""
+        roots = self._contexts.roots
+        if shape == "store-store":
+            external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
+            return not external and self._is_tested(place)
+        looped = isinstance(write.access, Access) and write.access.looped
+        return looped or self._contexts.is_looped(write.function, write.entry)
+
+    def _is_tested(self, place: Place) -> bool:
+        """Whether something is decided by a place anywhere."""
+        return any(spot.access.kind == "test" or isinstance(spot.access, Act) for spot in self.spots.get(place, ()))
 
     def _is_far(self, spot: Spot) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""
@@ -204,13 +221,15 @@ class Races:
             return 0
         if one.is_loop and two.is_loop:
             return 0
-        if one.awaited and two.awaited:
+        if "greenlet" in (one.kind, two.kind) or (one.awaited and two.awaited):
             return 1  # one task at a time, if it is one task
         if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
             return 0
         if write.receiver == OWN and other.receiver == OWN:
             return 0
         certain = write.located.certain and other.located.certain
+        if "remote" in (one.kind, two.kind) and (one.is_external or two.is_external):
+            return 2 if self.shape(write, other) == "resize-iterate" else 1  # callers may run on the loop themselves
         if one.is_external or two.is_external:
             return self._with_caller(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
@@ -301,7 +320,7 @@ class Races:
 
 
 SEVERITY = {
-    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2,
+    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
     "store-test": 2, "store-store": 2, "update-reset": 2,
 }  # fmt: skip
 

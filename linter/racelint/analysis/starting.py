@@ -8,7 +8,7 @@ from racelint.analysis.state import LOCAL, THREADS, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import Builtin, Field, Fresh, FunctionValue, Param, Partial, Result, Tuple, Value, Values
 from racelint.knowledge import StartRow
-from racelint.model import Call, Const, Expr
+from racelint.model import Attr, Call, Const, Expr, Name
 from racelint.span import Span
 
 OPENS = {
@@ -190,7 +190,16 @@ class Starting(Body):
         for field in record.fields.values():
             if any(not v.function.endswith((".__init__", "<body>")) for v in field.values):
                 return True
+            if any(isinstance(v.value, Call) and self._opens(owner, v.value) for v in field.values):
+                return True
         return False
+
+    def _opens(self, owner: str, call: Call) -> bool:
+        """Whether a call opens or makes something of which two are one too many."""
+        if isinstance(call.func, Attr | Name) and call.func.name in OPENS:
+            return True
+        value = self.symbols.static(owner.partition(":")[0], call.func)
+        return isinstance(value, Builtin) and value.name in self.knowledge.concurrency.threads
 
     def is_thread(self, value: Value) -> bool:
         """Whether a value is a thread (or a process): something that runs once it is started."""

@@ -58,7 +58,7 @@ class Statements(Calls):
         """Run a statement without control flow; False if it never ends normally."""
         self.stopped = False
         self.effects.holds[stmt.span] = state.held
-        self.effects.caught = self.guarded > 0
+        self.effects.caught, self.effects.looped = self.guarded > 0, bool(self.frames)
         self._simple(stmt, state)
         return not self.stopped
 

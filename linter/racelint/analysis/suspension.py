@@ -72,7 +72,7 @@ class Suspensions:
                 continue
             for other in self._races.spots.get(located.place, ()):
                 if self._falsifies(act, function_id, entry, other, locks):
-                    sure = self._sureness(entry, other, function_id)
+                    sure = self._sureness(entry, other, function_id, act)
                     if best is None or sure > best.confidence:
                         best = StaleWrite(located.place, function_id, entry, act, located, other, sure)
         return best
@@ -120,7 +120,12 @@ class Suspensions:
         root = self._contexts.root(function_id, entry)
         return is_lifecycle(self._symbols.functions[root][1].name)
 
-    def _sureness(self, entry: Entry, other: Spot, function_id: str) -> int:
+    @staticmethod
+    def _is_opening(act: Act | None) -> bool:
+        """Whether an act opens something, or makes an object, that should be there once."""
+        return act is not None and (act.detail in ("opened", "object") or act.value in ("opened", "object"))
+
+    def _sureness(self, entry: Entry, other: Spot, function_id: str, act: Act | None = None) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
         if (
             MAYBE in (other.receiver, entry.receiver)
@@ -130,6 +135,9 @@ class Suspensions:
             return 1
         if theirs.is_external and self._is_lifecycle(other.function, other.entry):
             return 1
+        if mine.is_external and theirs.is_external and not self._is_opening(act):
+            if act is not None or not theirs.is_loop:
+                return 1  # nothing says that callers do both at once
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2

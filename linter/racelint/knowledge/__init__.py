@@ -19,7 +19,7 @@ DOES = {
 }  # fmt: skip
 TABLES = ("container", "function", "lock", "start", "entry", "safe", "join")
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
-CONTEXTS = {"thread", "pool", "task", "loop", "remote", "process", "handler", "here", "unknown"}
+CONTEXTS = {"thread", "pool", "task", "loop", "remote", "greenlet", "process", "handler", "here", "unknown"}
 
 
 class KnowledgeError(RacelintError):
