@@ -163,6 +163,7 @@ class Body(Flow[State, Frame]):
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.has_nested = function_id in summaries.enclosing
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
+        self.constructs = self.function.name == "__init__"
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.testing = False  # the expression at hand decides a branch
@@ -348,7 +349,13 @@ class Body(Flow[State, Frame]):
 
     def suspend(self, span: Span, state: State) -> None:
         """Other tasks may run here."""
-        iterated = [(c, frame.loop) for frame in self.frames if frame.loop for c, _ in frame.iterated]
+        iterated = [
+            (container, frame.loop)
+            for frame in self.frames
+            if frame.loop
+            for container, _ in frame.iterated
+            if container in state.heap.get(container, (container,))  # else it was taken out before
+        ]
         self.effects.suspend(span, state)
         state.crossed |= {(container, loop, span) for container, loop in iterated}
         for frame in self.frames:

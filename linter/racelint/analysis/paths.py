@@ -273,3 +273,8 @@ def containers(value: Value) -> tuple[Value, ...]:
             return ()
         case _:
             return (value,)
+
+
+def mentions_value(value: Value, part: Value) -> bool:
+    """Whether a value is another one, or built of it."""
+    return value == part or any([mentions_value(inner, part) for inner in parts_of(value)])

@@ -15,7 +15,7 @@ from racelint.analysis.body import (
 )
 from racelint.analysis.conditions import holds
 from racelint.analysis.locking import Locking
-from racelint.analysis.paths import Substitute, element, lazy, union
+from racelint.analysis.paths import Substitute, element, lazy, mentions_value, union
 from racelint.analysis.state import THREADS, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.types import LibraryType
@@ -87,7 +87,7 @@ class Replay(Locking):
             self.rare = outer
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
-        self._replay_starts(summary, substitute, call, state)
+        self._replay_starts(summary, bound, substitute, call, state)
         if function.is_generator:
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
@@ -209,7 +209,14 @@ class Replay(Locking):
         if function.is_generator and summary.yields_held:
             self.entered = tuple([v for lock in summary.yields_held for v in substitute(lock)])
 
-    def _replay_starts(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
+    def _is_given_self(self, bound: list[Values]) -> bool:
+        """Whether a callee gets hold of the object that is being constructed."""
+        own = Param(self.id, 0)
+        return any([mentions_value(value, own) for values in bound for value in values])
+
+    def _replay_starts(
+        self, summary: Summary, bound: list[Values], substitute: Substitute, call: Span, state: State
+    ) -> None:
         """What the callee starts of what it was given, and that it starts or joins anything."""
         for started in summary.starts:
             for value in substitute(started.callee):
@@ -217,7 +224,7 @@ class Replay(Locking):
                 known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
                 kind = "binding" if known else started.kind
                 self.start(value, kind, call, state, many=started.many or started.looped, args=args)
-        if summary.starts_any:
+        if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True
         state.joined |= summary.joins & THREADS

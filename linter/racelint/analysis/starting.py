@@ -141,7 +141,7 @@ class Starting(Body):
     ) -> None:
         """A method that is not the project's: one of a thread, an executor or a loop, or a callable kept in a field."""
         found = self.types.of(base)
-        if name == RUNS and not args and (self.is_thread(base) or found is None):
+        if name == RUNS and not args and (self.is_thread(base) or (found is None and _sounds_like_thread(base))):
             if isinstance(found, ClassType):
                 self.effects.begun.add(found.type)
             self.begun(state)
@@ -236,6 +236,14 @@ def _given(row: StartRow, args: tuple[Values, ...], keywords: Keywords) -> tuple
 def _has_one_worker(call: Call) -> bool:
     given = [*[v for n, v in call.keywords if n == "max_workers"], *call.args[:1]]
     return any(isinstance(value, Const) and value.value == 1 for value in given)
+
+
+def _sounds_like_thread(value: Value) -> bool:
+    """Whether something of unknown type goes by the name of what runs beside its starter."""
+    name = value.name.lower() if isinstance(value, Field) else ""
+    return any(
+        word in name for word in ("thread", "timer", "worker", "process", "proc", "daemon", "observer", "server")
+    )
 
 
 def _flat(value: Value) -> Values:
