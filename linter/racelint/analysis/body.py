@@ -14,6 +14,7 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Captured,
+    Copy,
     Element,
     Field,
     Fresh,
@@ -160,8 +161,10 @@ class Body(Flow[State, Frame]):
         self.entered: tuple[Value, ...] = ()  # locks that the context manager evaluated last holds over its body
         self.opaque_calls: dict[Span, str] = {}  # calls of methods of which nothing is known, with their names
         self.entered_suspends = True  # whether entering that context manager lets other tasks run
+        self.holders: dict[Value, Value] = {}  # containers made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.has_nested = function_id in summaries.enclosing
+        self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.constructs = self.function.name == "__init__"
         self.singles: set[Span] = set()  # executors made with one worker
@@ -220,11 +223,17 @@ class Body(Flow[State, Frame]):
         site = Site(self.id, span)
         if site in self._made:
             state.forget(site)
+            for made in [v for v in self.holders if isinstance(v, Fresh | Copy) and v.site == site]:
+                del self.holders[made]
         self._made.add(site)
         return site
 
     def note(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path."""
+        holder = self.holders.get(path)
+        if holder is not None and path in state.heap.get(holder, ()):
+            self.effects.access(holder, kind, span, state, detail, value)
+            return
         path = self.shared_locals.get(path, path)
         if kind in CONTENT and path not in state.heap.get(path, (path,)):
             return  # the object was taken out: the path holds another one now
@@ -389,6 +398,8 @@ class Body(Flow[State, Frame]):
                 self._find_aliases(final)
             self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
             self.summary.joins = final.joined
+        for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
+            self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.starts_any = self.effects.starts_any
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])

@@ -215,7 +215,9 @@ class Calls(Replay, Library):
         _, function = self.symbols.functions[function_id]
         given = args if receiver is None else ((receiver,), *args)
         if (function.is_async or function.is_generator) and self.symbols.is_coroutine(function_id, self.knowledge):
-            return (bounded(Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords)),)
+            made = bounded(Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords))
+            self.loose[made] = (function_id, call, receiver)
+            return (made,)
         return self._dispatch(function_id, given, keywords, call, state, receiver)
 
     def _dispatch(
@@ -231,6 +233,7 @@ class Calls(Replay, Library):
         """Run a coroutine object to its end."""
         if value.callee != Builtin(COROUTINE):
             return NOTHING_KNOWN
+        self.loose.pop(value, None)
         (target,), *given = value.args
         assert isinstance(target, FunctionValue)
         receiver = given[0][0] if given and given[0] else None

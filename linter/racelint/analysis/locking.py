@@ -11,6 +11,7 @@ from racelint.analysis.values import (
     UNKNOWN,
     Builtin,
     Captured,
+    Copy,
     Element,
     Field,
     Fresh,
@@ -65,7 +66,10 @@ class Locking(Starting, Attributes):
         return "unknown" if is_named_lock(value) else ""
 
     def publish(self, path: Value, values: Values) -> None:
-        """What a class or module variable holds is no longer this function's own."""
+        """What a shared path holds is no longer this function's own."""
+        for value in values:
+            if isinstance(value, Fresh | Copy) and self.types.container(value) is not None:
+                self.holders[value] = path
         if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             self.published.update(values)
 

@@ -88,7 +88,7 @@ class Replay(Locking):
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_starts(summary, bound, substitute, call, state)
-        if function.is_generator:
+        if function.is_generator and not self.symbols.is_coroutine(function_id, self.knowledge):
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
             kind = "rounds" if summary.rounds else "generator"

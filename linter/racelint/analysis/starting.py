@@ -44,6 +44,7 @@ class Starting(Body):
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
+        self.loose.pop(callee, None)
         start = Start(callee, kind, span, many and not alone, bool(self.frames) and not alone, args)
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)

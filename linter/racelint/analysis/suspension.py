@@ -65,7 +65,7 @@ class Suspensions:
     def _stale(self, function_id: str, entries: Mapping[Entry, object], act: Act) -> StaleWrite | None:
         located = self._places.locate(act.path)
         best: StaleWrite | None = None
-        for entry in self._on_loop(entries, located, act.path) if located is not None else ():
+        for entry in self._on_loop(function_id, entries, located, act.path) if located is not None else ():
             assert located is not None
             locks = entry.locks | self._places.locks(act.through)
             if any(lock.startswith((ASYNC, ANY_LOCK)) for lock in locks):
@@ -77,12 +77,16 @@ class Suspensions:
                         best = StaleWrite(located.place, function_id, entry, act, located, other, sure)
         return best
 
-    def _on_loop(self, entries: Mapping[Entry, object], located: Located, path: Value) -> Iterator[Entry]:
+    def _on_loop(
+        self, function_id: str, entries: Mapping[Entry, object], located: Located, path: Value
+    ) -> Iterator[Entry]:
         """The states in which a function runs as a task on an object that others may reach."""
+        is_coroutine = self._is_coroutine(function_id)
         for entry in entries:
             context = self._contexts.roots[entry.context]
             reached = entry.receiver if located.own or located.constructed else of_root(path)
-            if context.kind in ("task", "async external", "remote", "handler", "loop") and reached == SHARED:
+            runs = context.is_loop or context.kind == "handler" or (context.is_external and is_coroutine)
+            if runs and reached == SHARED:
                 yield entry
 
     def _falsifies(self, act: Act, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
@@ -107,12 +111,16 @@ class Suspensions:
     def _is_thread(self, spot: Spot) -> bool:
         return self._contexts.roots[spot.entry.context].kind in ("thread", "pool", "process", "unknown")
 
+    def _is_coroutine(self, function_id: str) -> bool:
+        """Whether a function suspends itself: it is async, or a generator that a decorator makes a coroutine."""
+        return bool(self._effects[function_id].suspensions)
+
     def _is_far(self, function_id: str, entry: Entry) -> bool:
         return len(self._contexts.way(function_id, entry)) > MOST_CALLS
 
     def _runs_twice(self, function_id: str, entry: Entry) -> bool:
         context = self._contexts.roots[entry.context]
-        if context.kind != "async external":
+        if not context.is_external:
             return context.many
         return not self._is_lifecycle(function_id, entry)
 
@@ -165,7 +173,7 @@ class Suspensions:
     ) -> CrossedIteration | None:
         located = self._places.locate(crossing.path)
         best: CrossedIteration | None = None
-        for entry in self._on_loop(entries, located, crossing.path) if located is not None else ():
+        for entry in self._on_loop(function_id, entries, located, crossing.path) if located is not None else ():
             assert located is not None
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):

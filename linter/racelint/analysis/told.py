@@ -142,10 +142,12 @@ class Teller:
     def symbol(self, place: Place) -> str:
         """A place as a reader knows it."""
         levels = "[...]" * place.depth
+        owner_name = place.owner.rpartition(":")[2].rpartition(".")[2].lstrip("_")
+        name = place.name.removeprefix(f"_{owner_name}") if place.name.startswith(f"_{owner_name}__") else place.name
         owner = place.owner.partition("@")[0]
         if place.kind == "global":
             return f"{owner}:{place.name}{levels}"
-        return f"{place.owner.rpartition(':')[2]}.{place.name}{levels}"
+        return f"{place.owner.rpartition(':')[2]}.{name}{levels}"
 
     def lock(self, lock: str) -> str:
         """A lock as a reader knows it."""
