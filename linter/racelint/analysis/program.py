@@ -12,6 +12,7 @@ from racelint.analysis.body import Conflict
 from racelint.analysis.contexts import Contexts, Finder
 from racelint.analysis.describe import Describe
 from racelint.analysis.guards import Guards
+from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Pair, Races
@@ -103,6 +104,12 @@ class Program:
         linked = self._link()
         for crossed in linked.suspensions.crossed_iterations():
             yield linked.teller.crossed(crossed)
+
+    def held_at(self, path: str, line: int) -> list[str]:
+        """The locks certainly held when the statement on a line starts, as the source names them, sorted."""
+        linked = self._link()
+        locks = HeldLocks(self._symbols, self._types, self._summaries.effects, linked.places, linked.contexts)
+        return locks.at(path, line)
 
     def _link(self) -> _Linked:
         """Contexts and what they do, computed once."""
