@@ -58,8 +58,8 @@ class Counterpart:
 class PlaceAccess:
     """One access on the line. `symbol` is the place; `alone` says why it is compared with no other, if it is not.
 
-    `check` is where the read stands that it depends on, `suspensions` where other tasks may run in between. The most
-    relevant `counterparts` are listed, `more` are not.
+    `check` is where the read stands that it depends on, `suspensions` where other tasks may run in between; `acts` are
+    what depends on it. The most relevant `counterparts` are listed, `more` are not.
     """
 
     symbol: str
@@ -67,6 +67,7 @@ class PlaceAccess:
     location: Location
     alone: Verdict | None
     check: Location | None
+    acts: tuple[Location, ...]
     suspensions: tuple[Location, ...]
     counterparts: tuple[Counterpart, ...]
     more: int = 0

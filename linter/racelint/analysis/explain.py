@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Came, Context, Contexts, Entry
+from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Came, Contexts, Entry
 from racelint.analysis.describe import Describe
-from racelint.analysis.effects import Access, Act, Effects
+from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.places import Place, Places, of_threads
-from racelint.analysis.races import Pair, Races, Silence, Spot
+from racelint.analysis.races import MOST_SPOTS, Pair, Races, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import KINDS, Teller
-from racelint.analysis.values import Value
+from racelint.analysis.values import Field, Value
 from racelint.explanation import Counterpart, Explanation, Lock, Part, PlaceAccess, Reach, Verdict
 from racelint.finding import Access as Side
 from racelint.finding import Confidence, Location
@@ -24,8 +24,8 @@ MOST_CONTEXTS = 12
 INSTANCE = {SHARED: "shared", OWN: "own", FRESH: "fresh", MAYBE: "unknown"}
 # How far a pair came on its way to being a race: of several reasons the last one tells most.
 PROGRESS = (
-    Silence.UNREACHED, Silence.HARMLESS, Silence.APART, Silence.ORDERED, Silence.UNKNOWN, Silence.OWNED, Silence.ONE_CONTEXT,
-    Silence.ONE_LOOP, Silence.CALLERS, Silence.SAME_LOCK,
+    Silence.UNREACHED, Silence.HARMLESS, Silence.APART, Silence.ORDERED, Silence.UNKNOWN, Silence.OWNED,
+    Silence.ONE_CONTEXT, Silence.ONE_LOOP, Silence.CALLERS, Silence.SAME_LOCK,
 )  # fmt: skip
 REASONS = {
     Silence.HARMLESS: "harmless: each is one step in Python, and neither depends on the other",
@@ -75,6 +75,7 @@ class Explainer:
         self._teller = teller
         self._held = held
         self._describe = describe
+        self._by_place: dict[Place, list[_Item]] = {}
 
     def explain(self, path: str, line: int) -> Explanation | None:
         """What is believed at a line; None if the analysis knows nothing of it."""
@@ -151,6 +152,7 @@ class Explainer:
             location=self._teller.location(item.function, item.all[0].span),
             alone=self._alone(item),
             check=self._teller.location(item.function, act.check) if act else None,
+            acts=tuple(self._acts(item)),
             suspensions=tuple(self._between(item.function, act)) if act is not None and act.suspended else (),
             counterparts=tuple(counterparts[:MOST_COUNTERPARTS]),
             more=max(0, len(counterparts) - MOST_COUNTERPARTS),
@@ -163,6 +165,13 @@ class Explainer:
         if reason is Silence.UNKNOWN and self._places.is_safe(item.path):
             return Verdict("synchronised", "it synchronises itself")
         return Verdict(reason.value, ALONE[reason])
+
+    def _acts(self, item: _Item) -> Iterator[Location]:
+        """What depends on a read, where that stands on other lines."""
+        check = item.all[0].span.line
+        for act in self._effects[item.function].all_acts():
+            if act.check.line == check != act.span.line and act.path == item.path:
+                yield self._teller.location(item.function, act.span)
 
     def _between(self, function_id: str, act: Act) -> Iterator[Location]:
         """The suspensions that stand between a check and what depends on it."""
@@ -188,17 +197,19 @@ class Explainer:
             verdict = self._verdict(place, mine, theirs)
             if theirs.function != mine.function or verdict.kind == "race":
                 side = self._side(theirs)
-                changes = any(_is_write(access) for access in theirs.all)
+                changes = theirs.kind in WRITES
                 rank = (verdict.kind != "race", not changes, theirs.kind != "iterate", side.location)
                 ranked.append((rank, Counterpart(side, verdict)))
         return [counterpart for _, counterpart in sorted(ranked, key=lambda pair: pair[0])]
 
-    def _others(self, place: Place) -> Iterator[_Item]:
-        for function_id, effects in self._effects.items():
-            for item in _items(function_id, effects, None):
-                located = self._places.locate(item.path)
-                if located is not None and located.place == place:
-                    yield item
+    def _others(self, place: Place) -> list[_Item]:
+        if not self._by_place:
+            for function_id, effects in self._effects.items():
+                for item in _items(function_id, effects, None):
+                    located = self._places.locate(item.path)
+                    if located is not None:
+                        self._by_place.setdefault(located.place, []).append(item)
+        return self._by_place.get(place, [])[:MOST_SPOTS]
 
     def _side(self, item: _Item) -> Side:
         spots = self._spots(item)
@@ -245,25 +256,18 @@ class Explainer:
         """The contexts that a reason speaks of."""
         if judged not in (Silence.ONE_CONTEXT, Silence.UNKNOWN, Silence.ONE_LOOP):
             return ""
-        kinds = sorted({_kind(self._contexts.roots[spot.entry.context]) for spot in (one, two)})
+        kinds = sorted({self._contexts.roots[spot.entry.context].kind for spot in (one, two)})
         return f" ({', '.join(kinds)})"
 
 
 _MAYBE_SAME = "same lock, perhaps: it is not known which lock one of them holds"
 
 
-def _kind(context: Context) -> str:
-    return context.kind
-
-
-def _is_write(access: Spotted) -> bool:
-    from racelint.analysis.effects import WRITES
-
-    return access.kind in WRITES
-
-
 def _items(function_id: str, effects: Effects, line: int | None) -> Iterator[_Item]:
-    """The accesses on a line (None: anywhere) by path, place in the text and kind, each with the acts that it is."""
+    """The accesses on a line (None: anywhere) by path, place in the text and kind, each with the acts that it is.
+
+    The plain read that leads to another access of the same path on its line is left out, as is that of its method.
+    """
     found: dict[tuple[object, ...], _Item] = {}
     for access in effects.all_accesses():
         if line is None or access.span.line == line:
@@ -273,7 +277,11 @@ def _items(function_id: str, effects: Effects, line: int | None) -> Iterator[_It
         if line is None or act.span.line == line:
             key = (act.path, act.kind, act.span)
             found.setdefault(key, _Item(function_id, act.path, act.kind, [])).all.append(act)
-    yield from found.values()
+    more = {(item.path, item.all[0].span.line) for item in found.values() if item.kind != "read"}
+    for item in found.values():
+        paths = (item.path, item.path.base) if isinstance(item.path, Field) else (item.path,)
+        if item.kind != "read" or more.isdisjoint((path, item.all[0].span.line) for path in paths):
+            yield item
 
 
 __all__ = ["Explainer"]

@@ -102,10 +102,14 @@ def _place(place: PlaceAccess, view: View) -> Iterator[str]:
         waits = ", ".join(_at(location, view) for location in place.suspensions)
         between = f"other tasks may run in between ({waits})" if waits else "no other task runs in between"
         yield f"  depends on what was read at {_at(place.check, view)}; {between}"
+    if place.acts:
+        acts = ", ".join(dict.fromkeys(_at(location, view) for location in place.acts))
+        yield f"  what is done at {acts} depends on it"
     for counterpart in place.counterparts:
         access = counterpart.access
         yield f"  {access.kind} at {_at(access.location, view)} in {access.function}{_runs(access, view)}"
-        yield f"    {_verdict(counterpart.verdict)}"
+        if place.alone is None:
+            yield f"    {_verdict(counterpart.verdict)}"
     if place.more:
         yield f"  and {place.more} more accesses elsewhere"
 
@@ -181,6 +185,7 @@ def _place_json(place: PlaceAccess, view: View) -> dict[str, Any]:
         **_where(place.location, view),
         "alone": _verdict_json(place.alone) if place.alone else None,
         "check": _maybe(place.check, view),
+        "acts": [_where(location, view) for location in place.acts],
         "suspensions": [_where(location, view) for location in place.suspensions],
         "counterparts": [_counterpart_json(counterpart, view) for counterpart in place.counterparts],
         "more": place.more,
