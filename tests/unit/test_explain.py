@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from tests.unit.programs import lower
 
 from racelint.analysis.program import Program, link
 from racelint.model import Source
-from tests.unit.programs import lower
 
 PATH = "/p/m.py"
 
@@ -207,6 +207,12 @@ def test_nothing_is_known_of_lines_without_statements():
     explained = program(text)
     assert [explained.explain(PATH, line) is None for line in (1, 2, 3, 4)] == [False, True, True, False]
     assert explained.explain("/p/other.py", 1) is None
+
+
+def test_a_decorated_function_is_known_by_its_head():
+    text = "import functools\n\n@functools.cache\n@functools.wraps(print)\ndef f(x):\n    # a comment\n    return x.n\n"
+    explained = program(text)
+    assert [explained.explain(PATH, line) is None for line in range(2, 8)] == [True, False, False, False, True, False]
 
 
 def test_held_at_takes_what_every_way_holds():

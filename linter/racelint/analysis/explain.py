@@ -18,6 +18,7 @@ from racelint.explanation import Counterpart, Explanation, Lock, Part, PlaceAcce
 from racelint.finding import Access as Side
 from racelint.finding import Confidence, Location
 from racelint.finding import Context as ContextOf
+from racelint.model import Function
 
 MOST_COUNTERPARTS = 12
 MOST_CONTEXTS = 12
@@ -85,7 +86,7 @@ class Explainer:
     def _knows(self, function_id: str, line: int) -> bool:
         """Whether a function has a statement, an access or its head on a line."""
         function, effects = self._symbols.functions[function_id][1], self._effects[function_id]
-        if function.span.line == line and function.name != "<module>":
+        if function.name != "<module>" and line in _head(function):
             return True
         return any(span.line == line for span in effects.holds) or any(_items(function_id, effects, line))
 
@@ -261,6 +262,12 @@ class Explainer:
 
 
 _MAYBE_SAME = "same lock, perhaps: it is not known which lock one of them holds"
+
+
+def _head(function: Function) -> range:
+    """The lines of a function's decorators, and the one behind them."""
+    ends = [decorator.span.end_line for decorator in function.decorators if hasattr(decorator, "span")]
+    return range(function.span.line, max(ends, default=function.span.line - 1) + 2)
 
 
 def _items(function_id: str, effects: Effects, line: int | None) -> Iterator[_Item]:
