@@ -47,8 +47,10 @@ class Scope(NamedTuple):
         )
 
 
-def discover(paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes: Sequence[Exclude] = ()) -> Scope:
-    """Find the files that `paths` stand for: a directory is the scope, a file widens it to its project.
+def discover(
+    paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes: Sequence[Exclude] = (), root: str | None = None
+) -> Scope:
+    """Find the files that `paths` stand for: a directory is the scope, a file widens it to its project or to `root`.
 
     Raises RacelintError for a path that does not exist.
     """
@@ -59,8 +61,8 @@ def discover(paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes:
             found.add_tree(absolute, Ignores.above(absolute, excludes), errors, within=True)
     for path in named:
         found.add_named(path, errors)
-    for root in sorted({_scope_of(path) for path in named}):
-        found.add_tree(root.path, Ignores.above(root.path, excludes), errors, within=False, deep=root.deep)
+    for scope in sorted({_Root(_absolute(root), deep=True) if root else _scope_of(path) for path in named}):
+        found.add_tree(scope.path, Ignores.above(scope.path, excludes), errors, within=False, deep=scope.deep)
     return Scope(found.sorted(), tuple(dict.fromkeys(errors)), frozenset(named))
 
 

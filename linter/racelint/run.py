@@ -30,13 +30,17 @@ class RuleError(RacelintError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache."""
+    """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache.
+
+    `root` is the directory that files are analysed with, in place of their project's.
+    """
 
     paths: tuple[str, ...]
     packs: tuple[Pack, ...]
     settings: Settings = DEFAULTS
     jobs: int | None = None
     cache: Cache | None = None
+    root: str | None = None
 
 
 def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
@@ -45,23 +49,19 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
     Raises RacelintError if the run as a whole cannot go on; a file that fails only adds to the report's errors.
     """
     table, settings = front_ends(), request.settings
-    scope = discover(request.paths, table, settings.exclude)
+    analysed = analyse(request, progress)
+    scope, sources = analysed.scope, analysed.sources
     with collector_off():
-        outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress)
-    sources = to_sources(scope, outcomes, table, tests=settings.tests)
-    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
-    with collector_off():
-        found = ask(link(sources, knowledge, inference(sources, table)), rules, request.packs)
+        found = ask(analysed.program, rules, request.packs)
     reported = frozenset(file.path for file in scope.files if file.within) & {
         source.path for source in sources if source.reported
     }
     wanted = [finding for finding in found if scope.shows(finding, reported)]
     sifted, suppressions = silence(wanted, sources, table)
     kept = [finding for finding in sifted.kept if shown(finding, settings)]
-    errors = (*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError)))
     return Report(
         findings=tuple(kept),
-        errors=tuple(sorted(set(errors), key=lambda error: (error.path, error.line, error.kind, error.message))),
+        errors=analysed.errors,
         notes=unknown_names(suppressions, request.packs),
         summary=Summary(
             files=len(sources),
@@ -71,6 +71,31 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
             unused_suppressions=len(sifted.unused),
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A linked program, its sources, and the files that are not in it."""
+
+    scope: Scope
+    sources: list[Source]
+    program: Program
+    errors: tuple[SourceError, ...]
+
+
+def analyse(request: Request, progress: extract.Progress = lambda done, total: None) -> Analysed:
+    """Discover, extract and link; rules have not been asked yet. Raises like `check`."""
+    table, settings = front_ends(), request.settings
+    scope = discover(request.paths, table, settings.exclude, request.root)
+    with collector_off():
+        outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress)
+    sources = to_sources(scope, outcomes, table, tests=settings.tests)
+    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
+    with collector_off():
+        program = link(sources, knowledge, inference(sources, table))
+    errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
+    in_order = sorted(errors, key=lambda error: (error.path, error.line, error.kind, error.message))
+    return Analysed(scope, sources, program, tuple(in_order))
 
 
 @contextmanager

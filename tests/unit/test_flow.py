@@ -46,6 +46,9 @@ class Tracer(Flow):
         self.loops.append("widen")
         return new
 
+    def reach(self, stmt, state):
+        pass
+
     def simple(self, stmt, state):
         match stmt:
             case Eval(value=Call(func=Name(name="stop"))):

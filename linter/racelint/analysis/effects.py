@@ -204,6 +204,14 @@ class Effects:
         self.suspensions[span] = state.held if known is None else common(known, state.held)
         state.suspend()
 
+    def hold(self, span: Span, held: tuple[Held, ...]) -> None:
+        """Record what is held when a statement starts; what another way there does not hold is not certain."""
+        known = self.holds.get(span)
+        if known is None:
+            self.holds[span] = held
+        elif known != held:
+            self.holds[span] = common(known, held)
+
     def cross(self, path: Value, loop: Span, span: Span) -> None:
         """An iteration has gone on after a suspension."""
         if type(root(path)) in _SHARED:

@@ -77,6 +77,10 @@ class Flow(ABC, Generic[S, Frame]):
         """A state above both that ends the fixpoint."""
 
     @abstractmethod
+    def reach(self, stmt: Stmt, state: S) -> None:
+        """A statement is about to run."""
+
+    @abstractmethod
     def simple(self, stmt: Simple, state: S) -> bool:
         """Run a statement without control flow; False if it never ends normally (it exits, or always raises)."""
 
@@ -134,6 +138,7 @@ class Flow(ABC, Generic[S, Frame]):
     def _statement(self, stmt: Stmt, state: S, jumps: list[tuple[str, S]]) -> S | None:
         if self._catching and self._may_raise(stmt):
             self._catching[-1].append(self.copy(state))
+        self.reach(stmt, state)
         if isinstance(stmt, Simple):
             if self.simple(stmt, state):
                 return state

@@ -129,6 +129,11 @@ class Places:
             return found.name in self._concurrency.safe or found.name in self._concurrency.locks
         return isinstance(found, ClassType) and self._is_safe_class(found.type)
 
+    def is_safe(self, path: Value) -> bool:
+        """Whether a path leads to what synchronises itself or others: it is no place for that reason."""
+        owner = self._types.class_of(path.base) if isinstance(path, Field) else None
+        return self._is_safe(path) or (owner is not None and self._is_safe_class(owner))
+
     def _is_safe_class(self, type_id: str) -> bool:
         line = self._symbols.ancestors(type_id)
         return any(isinstance(a, Builtin) and a.name in self._concurrency.safe for a in line)

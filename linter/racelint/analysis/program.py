@@ -11,7 +11,9 @@ from typing import NamedTuple, TypeAlias
 from racelint.analysis.body import Conflict
 from racelint.analysis.contexts import Contexts, Finder
 from racelint.analysis.describe import Describe
+from racelint.analysis.explain import Explainer
 from racelint.analysis.guards import Guards
+from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Pair, Races
@@ -20,6 +22,7 @@ from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
+from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, load
 from racelint.model import Attr, Function, Item, Name, Source
 from racelint.span import Span
@@ -103,6 +106,23 @@ class Program:
         linked = self._link()
         for crossed in linked.suspensions.crossed_iterations():
             yield linked.teller.crossed(crossed)
+
+    def held_at(self, path: str, line: int) -> list[str]:
+        """The locks certainly held when the statement on a line starts, as the source names them, sorted."""
+        return self._held().at(path, line)
+
+    def explain(self, path: str, line: int) -> Explanation | None:
+        """What is believed at a line: contexts, places, locks and why pairs of accesses are races or not."""
+        linked, describe = self._link(), Describe(self._symbols, self._types)
+        explainer = Explainer(
+            self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
+            self._held(), describe,
+        )  # fmt: skip
+        return explainer.explain(path, line)
+
+    def _held(self) -> HeldLocks:
+        linked = self._link()
+        return HeldLocks(self._symbols, self._types, self._summaries.effects, linked.places, linked.contexts)
 
     def _link(self) -> _Linked:
         """Contexts and what they do, computed once."""

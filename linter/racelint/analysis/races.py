@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -22,6 +23,22 @@ LIVE = frozenset(
     {"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"}
 )  # raise when resized
 CONSTANT = frozenset({"none", "constant"})
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__del__", "__setstate__"})
+
+
+class Silence(enum.Enum):
+    """Why two accesses of one place are no race, or why one access is not compared with others at all."""
+
+    HARMLESS = "harmless"  # each is one step in Python, or nothing depends on the order
+    SAME_LOCK = "same lock"
+    ONE_CONTEXT = "one context"  # it does not run beside itself
+    ONE_LOOP = "one event loop"  # tasks switch at suspensions only
+    CALLERS = "callers"  # callers from outside are taken to call one at a time
+    OWNED = "owned"  # fresh, or each context's own object
+    APART = "apart"  # two objects
+    ORDERED = "ordered"  # before the first start, or after the join
+    UNKNOWN = "unknown"  # whose it is, or what runs it
+    UNREACHED = "unreached"  # by no context
 
 
 class Spot(NamedTuple):
@@ -75,38 +92,42 @@ class Races:
         found: dict[Place, list[Spot]] = defaultdict(list)
         written: set[Place] = set()
         for function_id, effects in self._effects.items():
-            entries = self._contexts.entries.get(function_id)
-            name = self._symbols.functions[function_id][1].name
-            if not entries or name in ("<module>", "<body>"):
-                continue
-            constructs = self._symbols.functions[function_id][1].name in (
-                "__init__",
-                "__new__",
-                "__del__",
-                "__setstate__",
-            )
-            spots: list[Access | Act] = [*effects.all_accesses(), *effects.all_acts()]
-            for access in spots:
-                if access.joined & THREADS:
-                    continue
-                early = is_early(access, effects)
-                located = self._places.locate(access.path)
-                if located is None or (constructs and located.own and not access.started):
-                    continue
-                held = access.through if isinstance(access, Act) else access.held
-                local = self._places.locks(held)
-                for entry in entries:
-                    receiver = entry.receiver if located.own or located.constructed else of_root(access.path)
-                    if located.place.kind != "field":
-                        receiver = SHARED
-                    if receiver == FRESH:
+            if function_id in self._contexts.entries:
+                accesses: list[Access | Act] = [*effects.all_accesses(), *effects.all_acts()]
+                for access in accesses:
+                    spots = self.spots_of(function_id, access)
+                    if isinstance(spots, Silence) or not spots:
                         continue
-                    before = entry.before or (function_id if early else "")
-                    spot = Spot(function_id, located, access, entry, entry.locks | local, receiver, before)
-                    found[located.place].append(spot)
+                    place = spots[0].located.place
+                    found[place] += spots
                     if access.kind in WRITES:
-                        written.add(located.place)
+                        written.add(place)
         return {place: spots for place, spots in found.items() if place in written}
+
+    def spots_of(self, function_id: str, access: Access | Act) -> list[Spot] | Silence:
+        """An access in each entry state of its function, or why it meets no other."""
+        name = self._symbols.functions[function_id][1].name
+        if access.joined & THREADS or name in ("<module>", "<body>"):
+            return Silence.ORDERED
+        located = self._places.locate(access.path)
+        if located is None:
+            return Silence.UNKNOWN
+        if located.own and name in CONSTRUCTORS and not access.started:
+            return Silence.OWNED
+        entries = self._contexts.entries.get(function_id)
+        if not entries:
+            return Silence.UNREACHED
+        local = self._places.locks(access.through if isinstance(access, Act) else access.held)
+        early = is_early(access, self._effects[function_id])
+        spots: list[Spot] = []
+        for entry in entries:
+            receiver = entry.receiver if located.own or located.constructed else of_root(access.path)
+            if located.place.kind != "field":
+                receiver = SHARED
+            if receiver != FRESH:
+                before = entry.before or (function_id if early else "")
+                spots.append(Spot(function_id, located, access, entry, entry.locks | local, receiver, before))
+        return spots or Silence.OWNED
 
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
@@ -122,7 +143,7 @@ class Races:
         for write in writes:
             for other in spots:
                 race = self.judge(place, write, other)
-                if race is None:
+                if isinstance(race, Silence):
                     continue
                 own = (
                     SEVERITY[race.shape] if race.confidence > 1 else 0,
@@ -133,21 +154,23 @@ class Races:
                     best, rank = race, own
         return best
 
-    def judge(self, place: Place, write: Spot, other: Spot) -> Pair | None:
-        """The race of a pair, if it is one: parallel contexts, one object, no common lock."""
+    def judge(self, place: Place, write: Spot, other: Spot) -> Pair | Silence:
+        """The race of a pair (parallel contexts, one object, no common lock), or why it is none; cheap tests first."""
         shape = self.shape(write, other)
         if shape is None:
-            return None
+            return Silence.HARMLESS
         one, two = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
-            return None
+            return Silence.APART
         if _has_joined(write, two) or _has_joined(other, one):
-            return None
+            return Silence.ORDERED
         if self._is_before(write, other) or self._is_before(other, write):
-            return None
+            return Silence.ORDERED
         confidence = self._parallel(write, one, other, two)
-        if not confidence or overlap(of_threads(write.locks), of_threads(other.locks)):
-            return None
+        if isinstance(confidence, Silence):
+            return confidence
+        if overlap(of_threads(write.locks), of_threads(other.locks)):
+            return Silence.SAME_LOCK
         if shape in ("store-store", "store-test") and not self._decides(place, shape, write, other):
             confidence = 1
         if shape == "update-update" and not self._is_tested(place):
@@ -200,33 +223,30 @@ class Races:
     def _meets_itself(self, context: Context, spot: Spot) -> bool:
         return context.many and spot.receiver == SHARED
 
-    def _parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int:
-        """How sure it is that two accesses run in parallel on one object; 0 if they do not."""
-        if "unknown" in (one.kind, two.kind) or "process" in (one.kind, two.kind):
-            return 0
-        if not self._places.related(write.located.type, other.located.type):
-            return 0
+    def _parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """How sure it is that two accesses run in parallel on one object, or why they do not."""
+        if "unknown" in (one.kind, two.kind):
+            return Silence.UNKNOWN
+        if "process" in (one.kind, two.kind) or not self._places.related(write.located.type, other.located.type):
+            return Silence.APART
         if write.located.place.kind == "captured":
             return self._in_one_activation(write, one, other, two)
         if write.entry.context == other.entry.context:
-            if (
-                not one.many
-                or one.is_loop
-                or SHARED not in (write.receiver, other.receiver)
-                or OWN in (write.receiver, other.receiver)
-            ):
-                return 0
+            if not one.many or one.is_loop:
+                return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+            if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
+                return Silence.OWNED
             return 3 if write.located.certain and other.located.certain else 2
         if one.is_external and two.is_external:
-            return 0
+            return Silence.CALLERS
         if one.is_loop and two.is_loop:
-            return 0
+            return Silence.ONE_LOOP
         if "greenlet" in (one.kind, two.kind) or (one.awaited and two.awaited):
             return 1  # one task at a time, if it is one task
         if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
-            return 0
+            return Silence.CALLERS
         if write.receiver == OWN and other.receiver == OWN:
-            return 0
+            return Silence.OWNED
         certain = write.located.certain and other.located.certain
         if "remote" in (one.kind, two.kind) and (one.is_external or two.is_external):
             return 2 if self.shape(write, other) == "resize-iterate" else 1  # callers may run on the loop themselves
@@ -234,17 +254,17 @@ class Races:
             return self._with_caller(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
 
-    def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int:
+    def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function is shared by what that very call of it starts."""
         owner = write.located.place.owner
         inner = [spot for spot, context in ((write, one), (other, two)) if context.starter == owner]
         if not inner or any(spot.function == owner for spot in inner):
-            return 0
+            return Silence.APART if not inner else Silence.ONE_CONTEXT
         if one == two:
-            return 3 if one.many and not one.is_loop else 0
+            return 3 if one.many and not one.is_loop else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
         outside = [context for context in (one, two) if context.starter != owner]
         if (one.is_loop and two.is_loop) or any(c.is_loop and inner[0].entry for c in outside if c.kind == "loop"):
-            return 0
+            return Silence.ONE_LOOP
         return 3
 
     def _with_caller(self, write: Spot, other: Spot, context: Context) -> int:

@@ -44,6 +44,7 @@ from racelint.model import (
     Op,
     Spawn,
     Star,
+    Stmt,
     Update,
 )
 from racelint.span import Span
@@ -54,10 +55,13 @@ IN_PLACE = {"|": "insert", "^": "insert", "-": "remove", "&": "remove", "+": "ap
 class Statements(Calls):
     """The statement hooks of the interpreter."""
 
+    def reach(self, stmt: Stmt, state: State) -> None:
+        """Note what is held when a statement starts."""
+        self.effects.hold(stmt.span, state.held)
+
     def simple(self, stmt: Assign | Update | Delete | Eval | Collect | Defer | Spawn, state: State) -> bool:
         """Run a statement without control flow; False if it never ends normally."""
         self.stopped = False
-        self.effects.holds[stmt.span] = state.held
         self.effects.caught, self.effects.looped = self.guarded > 0, bool(self.frames)
         self._simple(stmt, state)
         return not self.stopped
@@ -301,7 +305,6 @@ class Statements(Calls):
             self.entered = ()
             if target is not None:
                 self.assign(target, entered or NOTHING_KNOWN, state)
-        self.effects.holds[hold.span] = frame.held
         return frame
 
     def release(self, hold: Hold, frame: Frame, state: State) -> None:
