@@ -165,6 +165,7 @@ class Body(Flow[State, Frame]):
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.has_nested = function_id in summaries.enclosing
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
+        self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.constructs = self.function.name == "__init__"
         self.singles: set[Span] = set()  # executors made with one worker
@@ -332,6 +333,8 @@ class Body(Flow[State, Frame]):
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         found = self.types.container(container)
         kind = found.kind if found is not None else ""
+        if change in ("append", "insert"):
+            self.keep_coroutines(container, added)
         access = "discard" if harmless else self._change_kind(container, change, keys, kind, state)
         self.note(container, access, span, state, kind or "?", self.identity(added))
         singled = any([is_within(value, container) for value in state.singled])
@@ -348,6 +351,12 @@ class Body(Flow[State, Frame]):
         """The kind of access that a change is; giving an existing key another value resizes nothing."""
         there = change == "insert" and any([(container, key) in state.present for key in keys])
         return "setitem" if there and kind not in ("list", "deque", "element") else change
+
+    def keep_coroutines(self, container: Value, values: Values) -> None:
+        """Remember the coroutines that are put into a list: `gather(*jobs)` starts them."""
+        made = tuple([v for v in values if isinstance(v, Partial)])
+        if made:
+            self.contents[container] = (*self.contents.get(container, ()), *made)
 
     def container_kind(self, value: Value) -> str:
         """How a value behaves as a container: "?" if its type is unknown, "" if it is none."""

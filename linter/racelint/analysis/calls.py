@@ -69,7 +69,8 @@ class Calls(Replay, Library):
         for arg in call.args:
             values = self.evaluate(arg.value if isinstance(arg, Star) else arg, state)
             if isinstance(arg, Star):
-                self.spread = unite([self.element_of(v, self.site(call.span, state)) for v in values])
+                held = [self.contents.get(v) or self.element_of(v, self.site(call.span, state)) for v in values]
+                self.spread = unite(held)
                 break  # positions after a spread are not known
             args.append(values)
         keywords = [(name, self.evaluate(value, state)) for name, value in call.keywords]

@@ -323,6 +323,16 @@ class Finder:
                         yield self._context(start, target._replace(receiver=_foreign(target.receiver)), function_id)
                 for target in targets(start.callee):
                     yield self._context(start, target, function_id)
+                    for override in self._other_forms(target):
+                        yield self._context(start, target._replace(function=override), function_id)
+
+    def _other_forms(self, target: FunctionValue) -> list[str]:
+        """What subclasses put in place of a method that a base class starts."""
+        source, function = self._symbols.functions[target.function]
+        if not isinstance(target.receiver, Param) or function.owner is None:
+            return []
+        overrides = self._symbols.overrides(f"{source.name}:{function.owner}", function.name)
+        return overrides if len(overrides) <= MOST_KEPT else []
 
     def _context(self, start: Start, target: FunctionValue, starter: str) -> Context:
         fresh = isinstance(target.receiver, Fresh)
@@ -423,8 +433,9 @@ class Finder:
         match site.receiver:
             case Fresh(type=name):
                 return SHARED if site.started and self._is_active(name) else FRESH
-            case Param(index=0):
-                return entry.receiver
+            case Param(function=caller, index=0):
+                published = site.started and self._symbols.functions[caller][1].name == "__init__"
+                return SHARED if published else entry.receiver
             case Field() as path:
                 base: Value = path
                 if not isinstance(root(base), Param | Global | Captured | TypeValue):

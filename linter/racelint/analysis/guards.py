@@ -19,7 +19,7 @@ CONTRACT = re.compile(
     r"|not\s+(be\s+)?thread[- ]?safe",
     re.IGNORECASE,
 )
-LOCKED_NAME = re.compile(r"_?locked$", re.IGNORECASE)
+LOCKED_NAME = re.compile(r"(?<!un)locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 

@@ -168,10 +168,20 @@ class Loops(Body):
         """Loops further out see what happened before this one and in all its turns."""
         state.joined |= frame.joined
         if frame.suspended:
-            state.suspend()
+            self._suspend_after(loop, state)
         if state.crossed:
             state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
         state.pending = {**frame.outer, **frame.seen, **state.pending}
+
+    @staticmethod
+    def _suspend_after(loop: Loop, state: State) -> None:
+        """Other tasks may have run in some turn; but what the loop's own test has just read is fresh."""
+        before = state.checks
+        state.suspend()
+        if loop.test is not None:
+            for path, check in before.items():
+                if check.read.span.line == loop.span.line:
+                    state.checks[path] = check
 
     def close_loop(self, loop: Loop, frame: Frame) -> None:
         """The analysis of the loop is over."""
@@ -227,6 +237,7 @@ class Loops(Body):
             return (
                 lazy("iter" if iterables else "generator", bases, () if iterables or UNKNOWN in elements else elements),
             )
+        self.keep_coroutines(Fresh(expr.kind, site), elements)
         if iterables and UNKNOWN not in iterables:
             return tuple([copy_of(value, expr.kind, site) for value in iterables])
         return (Fresh(expr.kind, site),)

@@ -122,8 +122,8 @@ class Races:
         spots: list[Spot] = []
         for entry in entries:
             receiver = entry.receiver if located.own or located.constructed else of_root(access.path)
-            if located.place.kind != "field":
-                receiver = SHARED
+            if located.place.kind != "field" or (located.own and name == "__init__"):
+                receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:
                 before = entry.before or (function_id if early else "")
                 spots.append(Spot(function_id, located, access, entry, entry.locks | local, receiver, before))
@@ -241,7 +241,8 @@ class Races:
             return Silence.CALLERS
         if one.is_loop and two.is_loop:
             return Silence.ONE_LOOP
-        if "greenlet" in (one.kind, two.kind) or (one.awaited and two.awaited):
+        either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration
+        if either or (one.awaited and two.awaited):
             return 1  # one task at a time, if it is one task
         if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
             return Silence.CALLERS

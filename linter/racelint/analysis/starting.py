@@ -6,7 +6,20 @@ from racelint.analysis.body import Body, Keywords, visible
 from racelint.analysis.effects import Start
 from racelint.analysis.state import LOCAL, THREADS, State
 from racelint.analysis.types import ClassType, LibraryType
-from racelint.analysis.values import Builtin, Field, Fresh, FunctionValue, Param, Partial, Result, Tuple, Value, Values
+from racelint.analysis.values import (
+    Builtin,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Param,
+    Partial,
+    Result,
+    Tuple,
+    TypeValue,
+    Value,
+    Values,
+)
 from racelint.knowledge import StartRow
 from racelint.model import Attr, Call, Const, Expr, Name
 from racelint.span import Span
@@ -82,10 +95,15 @@ class Starting(Body):
 
     def is_bound_to_one(self, value: Value) -> bool:
         """Whether a semaphore lets one holder in."""
-        owner = self.types.class_of(value.base) if isinstance(value, Field) else None
-        declared = self.symbols.field(owner, value.name) if owner and isinstance(value, Field) else None
-        made = [a.value for a in declared[1].values if isinstance(a.value, Call)] if declared else []
-        return bool(made) and all(not call.args or call.args[0] == Const(1) for call in made)
+        record = None
+        if isinstance(value, Global):
+            record = self.symbols.content(value.module).globals.get(value.name)
+        elif isinstance(value, Field):
+            owner = value.base.type if isinstance(value.base, TypeValue) else self.types.class_of(value.base)
+            declared = self.symbols.field(owner, value.name) if owner else None
+            record = declared[1] if declared else None
+        made = [a.value for a in record.values if isinstance(a.value, Call)] if record else []
+        return bool(made) and all(_bound(call) in (None, Const(1)) for call in made)
 
     def _is_single(self, owner: Value | None) -> bool:
         """Whether an executor has one worker: a queue."""
@@ -118,7 +136,7 @@ class Starting(Body):
                 given = _given(row, args, keywords)
                 self.start(each, row.kind, call, state, many=row.many, args=given, alone=self._is_single(owner))
         if row.kind == "task":
-            for value in self.spread:
+            for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
                 self.start(value, row.kind, call, state, many=True)
         if row.when == "now" and row.kind not in ("unknown", "loop"):
             state.started, state.joined = True, 0
@@ -245,6 +263,11 @@ def _sounds_like_thread(value: Value) -> bool:
     return any(
         word in name for word in ("thread", "timer", "worker", "process", "proc", "daemon", "observer", "server")
     )
+
+
+def _bound(call: Call) -> Expr | None:
+    """What a semaphore is made with: the number of its holders, None for one."""
+    return call.args[0] if call.args else dict(call.keywords).get("value")
 
 
 def _flat(value: Value) -> Values:

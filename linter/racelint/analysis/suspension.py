@@ -130,8 +130,10 @@ class Suspensions:
 
     @staticmethod
     def _is_opening(act: Act | None) -> bool:
-        """Whether an act opens something, or makes an object, that should be there once."""
-        return act is not None and (act.detail in ("opened", "object") or act.value in ("opened", "object"))
+        """Whether an act opens something that should be there once, or makes a new value out of the old one."""
+        return act is not None and (
+            act.by == "data" or act.detail in ("opened", "object") or act.value in ("opened", "object")
+        )
 
     def _sureness(self, entry: Entry, other: Spot, function_id: str, act: Act | None = None) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
@@ -143,9 +145,9 @@ class Suspensions:
             return 1
         if theirs.is_external and self._is_lifecycle(other.function, other.entry):
             return 1
-        if mine.is_external and theirs.is_external and not self._is_opening(act):
-            if act is not None or not theirs.is_loop:
-                return 1  # nothing says that callers do both at once
+        callers = mine.is_external and theirs.is_external
+        if callers and not self._is_opening(act) and (act is not None or not theirs.is_loop):
+            return 1  # nothing says that callers do both at once
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
