@@ -21,7 +21,7 @@ from racelint.analysis.values import (
     Values,
 )
 from racelint.knowledge import StartRow
-from racelint.model import Attr, Call, Const, Expr, Name
+from racelint.model import Attr, Await, Call, Const, Expr, Name, Yield
 from racelint.span import Span
 
 OPENS = {
@@ -49,6 +49,7 @@ WAITS = "join"
 class Starting(Body):
     """Applies the knowledge of what starts callables."""
 
+    opening = False  # the value at hand comes from a call that opens something
     updating = False  # the assignment at hand is `x += ...`
 
     def start(
@@ -184,9 +185,16 @@ class Starting(Body):
 
     def identity(self, values: Values) -> str:
         """Whether values are more than what they say: "opened", "object" or ""."""
-        if any([self.is_opened(v) for v in values]):
+        if self.opening or any([self.is_opened(v) for v in values]):
             return "opened"
         return "object" if any([isinstance(v, Fresh) and self.has_identity(v) for v in values]) else ""
+
+    @staticmethod
+    def opens(expr: Expr) -> bool:
+        """Whether an expression calls something that goes by the name of what opens."""
+        while isinstance(expr, Await | Yield):
+            expr = expr.value
+        return isinstance(expr, Call) and isinstance(expr.func, Attr | Name) and expr.func.name in OPENS
 
     def is_opened(self, value: Value) -> bool:
         """Whether a value is something that was opened, connected or started: two of them are one too many."""

@@ -149,6 +149,9 @@ class State:
 
     def suspend(self) -> None:
         """Other tasks run: what was read before may no longer hold."""
+        constants = [p for p, values in self.heap.items() if all([isinstance(v, Literal) for v in values])]
+        for path in constants:
+            del self.heap[path]
         if self.reads:
             self.reads[:] = [read._replace(suspended=True) for read in self.reads]
         if self.checks:

@@ -95,11 +95,13 @@ class Statements(Calls):
         state.reads = reads = list[Read]()
         found = self.evaluate(value, state)
         state.reads = None
+        self.opening = self.opens(value)
         if isinstance(value, Name):  # puts back what was there: done on purpose
             reads = [read for read in reads if not isinstance(targets[0], Attr)]
         for target in targets:
             self._trace(target, reads, state)
             self.assign(target, found, state)
+        self.opening = False
 
     def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
         """What is stored depends on these reads."""
