@@ -7,6 +7,7 @@ Entry states are propagated from the roots along calls, top-down, after RacerD's
 from __future__ import annotations
 
 import fnmatch
+import os.path
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -39,6 +40,9 @@ from racelint.record import Record
 from racelint.span import Span
 
 EXTERNAL = "external"
+EXAMPLES = frozenset(
+    {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks"}
+)
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
 MOST_STEPS = 60  # calls from a context's root
 MOST_KEPT = 6  # callables kept in one field that are told apart
@@ -81,6 +85,7 @@ class Entry(NamedTuple):
     context: int
     receiver: int
     locks: frozenset[str]
+    sure: bool = True  # whether every call on the way was resolved by type, none by its name alone
     before: str = ""  # the function in which the call stands before its first start, "" if in none
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
 
@@ -149,12 +154,13 @@ class Finder:
         self._called: set[str] = set()
         self._found = Contexts()
         self._active: set[str] = set()
+        self._examples = _examples([source.path for source in symbols.sources.values()])
         self._known: set[Context] = set()
         self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
 
     def run(self) -> Contexts:
         """Everything, in three steps: callables that are kept, edges, roots."""
-        product = {f: e for f, e in self._effects.items() if self._symbols.functions[f][0].reported}
+        product = {f: e for f, e in self._effects.items() if self._is_product(f)}
         for effects in product.values():
             for path, value in effects.stored:
                 self._keep(path, value)
@@ -219,6 +225,13 @@ class Finder:
             return False
         line = [a.type for a in self._symbols.ancestors(type_id) if isinstance(a, TypeValue)]
         return any(t in self._active for t in line)
+
+    def _is_product(self, function_id: str) -> bool:
+        """Whether a function is part of the program, not a test or an example of its use."""
+        source = self._symbols.functions[function_id][0]
+        return source.reported and not (
+            source.path in self._examples and len(self._examples) < len(self._symbols.sources)
+        )
 
     def _root(self, context: Context) -> None:
         """Add a context; callers' threads and callbacks are not told apart: one context each has many roots."""
@@ -313,7 +326,7 @@ class Finder:
     def _starts(self) -> Iterator[Context]:
         """What the functions of the project start."""
         for function_id, effects in self._effects.items():
-            if not self._symbols.functions[function_id][0].reported:
+            if not self._is_product(function_id):
                 continue
             for start in effects.starts.values():
                 if start.kind == "binding":
@@ -373,7 +386,12 @@ class Finder:
         entered = {context.function for context in self._known}
         entered.update(function_id for functions in self._merged.values() for function_id in functions)
         for function_id, (source, function) in self._symbols.functions.items():
-            if not source.reported or function_id in self._called or function_id in started or function_id in entered:
+            if (
+                not self._is_product(function_id)
+                or function_id in self._called
+                or function_id in started
+                or function_id in entered
+            ):
                 continue
             if function_id in self._effects and _is_public(function):
                 kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
@@ -397,8 +415,8 @@ class Finder:
             for _, type_id in effects.made:
                 self._found.made_in.setdefault(type_id, set()).add(index)
             for callee, site in self._edges.get(function_id, ()):
-                if site.joined & THREADS:
-                    continue
+                if site.joined & THREADS or (context.kind in ("thread", "pool") and self._is_coroutine(callee)):
+                    continue  # a coroutine does not run in the thread that makes it
                 next_entry = self._through(entry, callee, site)
                 starts = self._effects[callee].starts_any if callee in self._effects else False
                 if not next_entry.before and not starts and is_early(site, effects):
@@ -406,12 +424,17 @@ class Finder:
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped)):
                     todo.append((callee, next_entry))
 
+    def _is_coroutine(self, function_id: str) -> bool:
+        return self._symbols.is_coroutine(function_id, self._knowledge)
+
     def _through(self, entry: Entry, callee: str, site: CallSite) -> Entry:
         locks = entry.locks
         if site.held:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contract(callee)
-        return Entry(entry.context, self._receiver(entry, site), locks, entry.before, self._origin(entry, site))
+        sure = entry.sure and site.certain
+        origin = self._origin(entry, site)
+        return Entry(entry.context, self._receiver(entry, site), locks, sure, entry.before, origin)
 
     def _origin(self, entry: Entry, site: CallSite) -> str:
         """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
@@ -507,11 +530,20 @@ class Finder:
         return True
 
 
+def _examples(paths: list[str]) -> frozenset[str]:
+    """The files that show how a program is used, by the folder they lie in: they say nothing about the program."""
+    if len(paths) < 2:
+        return frozenset()
+    root = len(os.path.commonpath(paths)) + 1
+    return frozenset(path for path in paths if not EXAMPLES.isdisjoint(path[root:].lower().split("/")[:-1]))
+
+
 def _covers(weak: Entry, strong: Entry) -> bool:
     """Whether what may go wrong in one state may go wrong in another one: fewer locks, less owned, not before."""
     return (
         weak.receiver >= strong.receiver
         and weak.locks <= strong.locks
+        and weak.sure >= strong.sure
         and weak.before in ("", strong.before)
         and weak.origin == strong.origin
     )

@@ -230,7 +230,8 @@ class Evaluator(Loops, Conditions, Statements):
         for key, start in self.effects.starts.items():
             if _within(start.span, call.span):
                 state.joined |= LOCAL
-                self.effects.starts[key] = start._replace(looped=False, awaited=True)  # one after the other
+                if start.span == call.span:  # one after the other
+                    self.effects.starts[key] = start._replace(looped=False, awaited=True)
         return result
 
     def _await(self, values: Values, span: Span, state: State) -> Values:

@@ -57,8 +57,7 @@ class Locking(Starting, Attributes):
                 for ancestor in self.symbols.ancestors(type_id):
                     if isinstance(ancestor, Builtin) and ancestor.name in self.knowledge.concurrency.locks:
                         return self.knowledge.concurrency.locks[ancestor.name].kind
-                own = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
-                return "exclusive" if own else ""
+                return self._own_lock(type_id)
         if isinstance(value, Param):
             parameters = self.symbols.functions[value.function][1].parameters
             named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
@@ -72,6 +71,15 @@ class Locking(Starting, Attributes):
                 self.holders[value] = path
         if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             self.published.update(values)
+
+    def _own_lock(self, type_id: str) -> str:
+        """The kind of lock that a class of the project is, by its methods and its name."""
+        waits = self.symbols.method(type_id, "__aenter__") is not None
+        enters = waits or self.symbols.method(type_id, "__enter__") is not None
+        methods = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
+        name = type_id.rpartition(":")[2].rpartition(".")[2].lower()
+        named = enters and name.endswith(("lock", "mutex"))
+        return ("async" if waits else "exclusive") if methods or named else ""
 
     def take(self, value: Value, span: Span, state: State) -> bool:
         """Hold a value from here on if it is a lock."""

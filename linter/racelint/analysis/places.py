@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.state import Held
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import ClassType, LibraryType, Types
@@ -205,6 +206,10 @@ class Places:
                 row = self._concurrency.locks.get(callee.name) if isinstance(callee, Builtin) else None
                 if row is not None and 0 <= row.over < len(value.args):
                     return self._named(value.args[row.over], module, owner)
+            if isinstance(value, Call) and owner:  # a factory that is given a lock makes a condition over it
+                for arg in value.args:
+                    if isinstance(arg, Attr) and isinstance(arg.base, Name) and sounds_like_lock(arg.name):
+                        return self._lock_of_field(owner, arg.name)
         given = all(isinstance(a.value, Name) and a.value.scope == "local" for a in record.values)
         return ANY_LOCK if record.values and given and not made else None
 

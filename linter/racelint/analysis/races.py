@@ -175,6 +175,8 @@ class Races:
             confidence = 1
         if shape == "update-update" and not self._is_tested(place):
             shape = "count-count"
+        if not (write.entry.sure and other.entry.sure) or self._is_overridden(write, other):
+            confidence = 1
         if MAYBE in (write.receiver, other.receiver) or self._is_far(write) or self._is_far(other):
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
@@ -216,6 +218,22 @@ class Races:
         """Whether something is decided by a place anywhere."""
         return any(spot.access.kind == "test" or isinstance(spot.access, Act) for spot in self.spots.get(place, ()))
 
+    def _is_overridden(self, first: Spot, second: Spot) -> bool:
+        """Whether one access is in a method that the other one's class has put another one in place of."""
+        return self._replaces(first, second) or self._replaces(second, first)
+
+    def _replaces(self, base: Spot, heir: Spot) -> bool:
+        source, function = self._symbols.functions[base.function]
+        heir_source, inherited = self._symbols.functions[heir.function]
+        if function.owner is None or inherited.owner is None or not base.located.own or not heir.located.own:
+            return False
+        owner, below = f"{source.name}:{function.owner}", f"{heir_source.name}:{inherited.owner}"
+        if below not in self._symbols.subtypes(owner) or self._symbols.method(below, function.name) == base.function:
+            return False
+        way = self._contexts.way(base.function, base.entry)
+        caller = self._symbols.functions[way[-1][0]][1].owner if way else None
+        return caller != inherited.owner
+
     def _is_far(self, spot: Spot) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""
         return len(self._contexts.way(spot.function, spot.entry)) > MOST_CALLS
@@ -242,7 +260,7 @@ class Races:
         if one.is_loop and two.is_loop:
             return Silence.ONE_LOOP
         either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration
-        if either or (one.awaited and two.awaited):
+        if either or (one.awaited and two.awaited) or self._is_waiting(one, other) or self._is_waiting(two, write):
             return 1  # one task at a time, if it is one task
         if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
             return Silence.CALLERS
@@ -267,6 +285,13 @@ class Races:
         if (one.is_loop and two.is_loop) or any(c.is_loop and inner[0].entry for c in outside if c.kind == "loop"):
             return Silence.ONE_LOOP
         return 3
+
+    def _is_waiting(self, context: Context, spot: Spot) -> bool:
+        """Whether a context's starter waits for it at once, and the other access is on the same task's way."""
+        if not context.awaited or not self._contexts.roots[spot.entry.context].is_loop:
+            return False
+        way = [caller for caller, _ in self._contexts.way(spot.function, spot.entry)]
+        return context.starter in (*way, spot.function)
 
     def _with_caller(self, write: Spot, other: Spot, context: Context) -> int:
         """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""

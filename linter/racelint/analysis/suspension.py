@@ -138,7 +138,8 @@ class Suspensions:
     def _sureness(self, entry: Entry, other: Spot, function_id: str, act: Act | None = None) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
         if (
-            MAYBE in (other.receiver, entry.receiver)
+            not (entry.sure and other.entry.sure)
+            or MAYBE in (other.receiver, entry.receiver)
             or self._is_far(function_id, entry)
             or self._is_far(other.function, other.entry)
         ):
