@@ -71,7 +71,6 @@ def test_what_is_not_stale(body):
     assert names(tasks(body)) == []
 
 
-@pytest.mark.xfail(strict=True, reason="the test of a loop that suspends is taken as the first one")
 def test_a_loop_that_tests_again_after_each_wait_is_not_stale():
     assert names(tasks("while self.thing is not None:\n    await self._wait()\nself.thing = connect()")) == []
 
