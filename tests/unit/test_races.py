@@ -286,6 +286,57 @@ def test_before_the_start_and_after_the_join(body, expected):
     assert found.shapes() == expected
 
 
+UNKNOWN_START = pytest.mark.xfail(strict=True, reason="of threads of unknown type only fields go by their names")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("self.part.start()\nself._fill()", []),
+        ("self.thread.start()\nself._fill()", ["resize-iterate rows"]),
+        ("self._fill()\nself.thread.start()", []),
+        pytest.param("thread.start()\nself._fill()", ["resize-iterate rows"], marks=UNKNOWN_START),
+        pytest.param(
+            "self.thread = thread\nself.thread.start()\nself._fill()", ["resize-iterate rows"], marks=UNKNOWN_START
+        ),
+    ],
+)
+def test_what_has_no_type_starts_something_if_it_goes_by_the_name_of_a_thread(body, expected):
+    found = parallel(
+        "import threading\nfrom lib import make\nclass A:\n"
+        "    def __init__(self): self.rows, self.thread, self.part = {}, make(), make()\n"
+        f"    def go(self, thread):\n{textwrap.indent(body, '        ')}\n        self._walks()\n"
+        "    def _walks(self): threading.Thread(target=self._walk).start()\n"
+        "    def _fill(self): self.rows['b'] = 1\n"
+        "    def _walk(self):\n        for k in self.rows: print(k)\n"
+    )
+    assert found.shapes() == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "one, two = (threading.Thread(target=self._walk) for _ in range(2))\nself._fill()\none.start()",
+        "some = [threading.Thread(target=self._walk)]\nself._fill()\nfor thread in some: thread.start()",
+        "self.some = []\nself.some.append(threading.Thread(target=self._walk))\nself._fill()\n"
+        "for thread in self.some: thread.start()",
+        "self.some = {}\nself.some['a'] = threading.Thread(target=self._walk)\nself._fill()\n"
+        "for thread in self.some.values(): thread.start()",
+        "thread = threading.Thread(target=self._walk)\nself._fill()\nself._begin(thread)",
+    ],
+)
+@UNKNOWN_START
+def test_the_time_before_threads_of_a_container_and_those_handed_on_are_started(body):
+    found = parallel(
+        "import threading\nclass A:\n    def __init__(self): self.rows = {}\n"
+        f"    def go(self):\n{textwrap.indent(body, '        ')}\n"
+        "    def _begin(self, thread): thread.start()\n"
+        "    def _fill(self): self.rows['b'] = 1\n"
+        "    def _walk(self):\n        for k in self.rows: print(k)\n"
+    )
+    assert found.shapes() == []
+
+
 STARTS_ITSELF = """
     import threading
     class A:
