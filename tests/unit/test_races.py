@@ -109,6 +109,12 @@ def test_updates_are_more_than_counts_wherever_the_place_is_tested():
     assert found.shapes() == ["update-update n"]
 
 
+@pytest.mark.xfail(strict=True, reason="what is tested by way of a variable or a comparison's value counts as untested")
+@pytest.mark.parametrize("test", ["n = self.n\nif n > 9: print('yes')", "return self.n > 9"])
+def test_updates_of_what_is_tested_by_its_value_are_more_than_counts(test):
+    assert pair("self.n += 1", f"self.n += 1\n{test}").shapes() == ["update-update n"]
+
+
 def test_a_store_that_a_loop_repeats_on_the_way_decides_what_another_sees():
     found = parallel("""
         import threading
