@@ -369,7 +369,7 @@ class AttributeStore(Record):
 
 
 class Construction(Record):
-    """A call of something that goes by the name of a type, and the function it stands in: what constructors are given."""
+    """A call of something that goes by a type's name, and the function it stands in: what constructors are given."""
 
     function: str
     call: Call

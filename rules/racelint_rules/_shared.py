@@ -6,19 +6,19 @@ from racelint.api import Access, Confidence, Finding, Race, Severity
 
 WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
-    "remote": "a task on the loop's thread", "greenlet": "a greenlet", "handler": "a request handler", "external": "a caller's thread",
-    "async external": "a caller's task", "unknown": "a callback",
+    "remote": "a task on the loop's thread", "greenlet": "a greenlet", "handler": "a request handler",
+    "external": "a caller's thread", "async external": "a caller's task", "unknown": "a callback",
 }  # fmt: skip
 VERBS = {
     "store": "stored", "update": "updated", "update item": "updated", "insert": "given entries",
-    "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to", "store item": "given items",
-    "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out", "test": "tested", "iterate": "iterated",
+    "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to",
+    "store item": "given items", "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out",
+    "test": "tested", "iterate": "iterated",
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
-    "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING, "shift-iterate": Severity.WARNING,
-    "hand-out": Severity.WARNING,
-    "count-count": Severity.WARNING,
+    "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING,
+    "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
 }  # fmt: skip
 HARM = {

@@ -63,7 +63,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
                 race,
                 "inconsistent-lock",
                 SEVERITIES[race.shape],
-                f"{race.symbol} is {verb(first)} without {race.guard}, held at {race.held} of its {race.total} accesses",
+                f"{race.symbol} is {verb(first)} without {race.guard}, "
+                f"held at {race.held} of its {race.total} accesses",
                 f"{race.symbol} is {verb(second)} under {race.guard}, which this access does not wait for",
                 HARM[race.shape],
                 f"hold {race.guard} here too",

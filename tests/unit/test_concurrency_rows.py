@@ -19,7 +19,7 @@ TABLE: dict[str, list[dict[str, Any]]] = tomllib.loads(
 )
 LISTS = ("types", "names", "bases", "decorators")
 SHORT = ("*", "defer", "lockutils", "threads", "task", "ioloop", "gen", "greenthread", "web")
-UNTYPED = "a constructor in small letters gives no type"
+UNTYPED = "a constructor that does not start with a capital letter gives no type"
 MADE_BY_CALL = "a decorator that a call of a library has made is unknown"
 
 
@@ -31,10 +31,13 @@ def rows(table: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, row
 
 
-def named(table: str, **wanted: Any) -> list[Any]:
+def named(table: str, untyped: str = "", **wanted: Any) -> list[Any]:
     """The parameters of a test: each name with its row, of the rows that have certain values."""
+    marks = [pytest.mark.xfail(strict=True, reason=UNTYPED)]
     return [
-        pytest.param(name, row, id=f"{name}-{row.get('kind', row.get('does', table))}")
+        pytest.param(
+            name, row, id=f"{name}-{row.get('kind', row.get('does', table))}", marks=marks if name == untyped else []
+        )
         for name, row in rows(table)
         if all(row.get(key) == value for key, value in wanted.items())
     ]
@@ -126,7 +129,7 @@ def test_a_thread_that_nobody_starts_is_still_a_context(name):
     assert parallel(text).root_kinds("work") == [row["kind"]]
 
 
-@pytest.mark.parametrize(("name", "row"), named("start"))
+@pytest.mark.parametrize(("name", "row"), named("start", untyped="threading._Timer"))
 def test_what_follows_a_start_may_run_beside_it(name, row):
     """Callbacks on the loop and those that run nobody knows when do not end the time before the first start."""
     text = f"TABLE = {{}}\n{imports(name)}def work(): pass\n{call(name, row)}    TABLE['a'] = 1\n"
@@ -290,7 +293,7 @@ def test_a_condition_over_a_lock_is_that_lock():
                 with self.own:
                     self.b += 1
     """)
-    assert found.shapes() == ["update-update b"]
+    assert found.shapes() == ["count-count b"]
 
 
 # --- types that are safe ----------------------------------------------------------------------------------------------
@@ -309,8 +312,9 @@ class User:
             threading.Thread(target=self.work).start()
 
     def work(self):
-        self.thing.level += 1
-        self.plain = {name}()
+        while True:
+            self.thing.level += 1
+            self.plain = {name}()
 
     def reset(self):
         self.thing.level += 1
@@ -329,7 +333,7 @@ def test_what_is_safe_does_not_race(name):
 
 def test_what_is_not_safe_does():
     text = SHARED.format(imports="import lib\n", name="lib.Thing")
-    assert parallel(text).shapes() == ["update-update level", "store-test plain"]
+    assert parallel(text).shapes() == ["count-count level", "store-test plain"]
 
 
 # --- joins ------------------------------------------------------------------------------------------------------------

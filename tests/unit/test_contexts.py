@@ -128,7 +128,6 @@ def test_what_is_handed_to_a_library_runs_nobody_knows_when():
     assert found.root_kinds("A._work") == ["unknown"]
 
 
-@pytest.mark.xfail(strict=True, reason="only the named method is started, not what subclasses put in its place")
 def test_a_started_method_may_be_a_subclass_s():
     found = parallel("""
         import threading

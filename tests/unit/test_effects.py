@@ -403,12 +403,7 @@ def test_suspensions(body, count):
             False,
         ),
         ("if key in self.rows:\n    await self.wait()\n    del self.rows[key]", "remove", True),
-        pytest.param(
-            "while self.thing is None:\n    await self.wait()\nself.thing = key",
-            "store",
-            False,
-            marks=pytest.mark.xfail(strict=True, reason="the test of a loop that suspends is taken as the first one"),
-        ),
+        ("while self.thing is None:\n    await self.wait()\nself.thing = key", "store", False),
     ],
 )
 def test_acts_across_suspensions(body, kind, suspended):

@@ -35,14 +35,18 @@ def pair(one: str, other: str, *, private: bool = True) -> Parallel:
         ("self.rows.pop('a')", "return [v.x for v in self.rows.values()]", "resize-iterate rows"),
         ("self.rows.clear()", "for k, v in self.rows.items(): print(k)", "resize-iterate rows"),
         ("self.items.pop(0)", "for i in self.items: print(i)", "shift-iterate items"),
-        ("self.n += 1", "self.n += 1", "update-update n"),
-        ("self.rows['a'] += 1", "self.rows['a'] += 1", "update-update rows"),
+        ("self.n += 1", "self.n += 1", "count-count n"),
+        ("self.n += 1", "self.n += 1\nif self.n > 9: print('yes')", "update-update n"),
+        ("self.rows['a'] += 1", "self.rows['a'] += 1", "count-count rows"),
+        ("self.rows['a'] += 1", "self.rows['a'] += 1\nif 'a' in self.rows: print('yes')", "update-update rows"),
         ("self.n += 1", "self.n = compute()", "update-store n"),
         ("self.n += 1", "self.n = 0", "update-reset n"),
         ("self.rows = {}", "self.rows['a'] = 1", "replace-change rows"),
         ("self.items = []", "self.items.append(1)", "replace-change items"),
-        ("self.n = compute()", "if self.n: print('yes')", "store-test n"),
-        ("self.n = compute()", "self.n = compute()", "store-store n"),
+        ("self.n = compute()", "if self.n: print('yes')", "(store-test n)"),
+        ("while True: self.n = compute()", "if self.n: print('yes')", "store-test n"),
+        ("self.n = compute()", "self.n = compute()", "(store-store n)"),
+        ("self.n = compute()", "self.n = compute()\nif self.n: print('yes')", "store-store n"),
         (
             "if 'a' in self.rows: del self.rows['a']",
             "if 'a' in self.rows: del self.rows['a']",
@@ -91,6 +95,48 @@ def test_what_is_harmless_in_python(one, other):
     assert pair(one, other).shapes() == []
 
 
+def test_updates_are_more_than_counts_wherever_the_place_is_tested():
+    found = parallel("""
+        import threading
+        class A:
+            def __init__(self): self.n = 0
+            def start(self):
+                for _ in range(3): threading.Thread(target=self._add).start()
+            def _add(self): self.n += 1
+            def report(self):
+                if self.n: print("yes")
+    """)
+    assert found.shapes() == ["update-update n"]
+
+
+@pytest.mark.xfail(strict=True, reason="what is tested by way of a variable or a comparison's value counts as untested")
+@pytest.mark.parametrize("test", ["n = self.n\nif n > 9: print('yes')", "return self.n > 9"])
+def test_updates_of_what_is_tested_by_its_value_are_more_than_counts(test):
+    assert pair("self.n += 1", f"self.n += 1\n{test}").shapes() == ["update-update n"]
+
+
+def test_a_store_that_a_loop_repeats_on_the_way_decides_what_another_sees():
+    found = parallel("""
+        import threading
+        from lib import compute
+        class A:
+            def start(self):
+                threading.Thread(target=self._first).start()
+                threading.Thread(target=self._second).start()
+            def _first(self):
+                for _ in range(3): self._put()
+            def _put(self): self.n = compute()
+            def _second(self):
+                if self.n: print("yes")
+    """)
+    assert found.shapes() == ["store-test n"]
+
+
+def test_callers_that_store_too_are_unlikely_to_matter():
+    found = pair("self.n = compute()\nif self.n: print('yes')", "self.n = compute()", private=False)
+    assert found.shapes() == ["(store-store n)"]
+
+
 def test_the_worst_race_of_a_place_is_the_one_that_is_told():
     found = pair("self.rows['a'] = 1\nself.rows = {}", "for k in self.rows: print(k)\nself.rows['b'] += 1")
     assert [p.shape for p in found.pairs()] in (["resize-iterate"], ["replace-change"])
@@ -110,8 +156,8 @@ def test_an_unlocked_write_stands_first():
     ("one", "other", "expected"),
     [
         ("with self.lock: self.n += 1", "with self.lock: self.n += 1", []),
-        ("with self.lock: self.n += 1", "with self.other_lock: self.n += 1", ["update-update n"]),
-        ("with self.lock: self.n += 1", "self.n += 1", ["update-update n"]),
+        ("with self.lock: self.n += 1", "with self.other_lock: self.n += 1", ["count-count n"]),
+        ("with self.lock: self.n += 1", "self.n += 1", ["count-count n"]),
         ("with self.lock, self.other_lock: self.n += 1", "with self.other_lock: self.n += 1", []),
         ("with self.lock: self.n += 1", "with compute().lock: self.n += 1", []),  # it may be the same
         (
@@ -161,7 +207,7 @@ def test_one_thread_does_not_race_with_itself_but_many_do():
     """
     once = "threading.Thread(target=self._work).start()"
     assert parallel(text.format(start=once)).shapes() == []
-    assert parallel(text.format(start=f"[{once} for _ in range(3)]")).shapes() == ["update-update n"]
+    assert parallel(text.format(start=f"[{once} for _ in range(3)]")).shapes() == ["count-count n"]
 
 
 def test_threads_with_an_object_each_share_globals_only():
@@ -219,7 +265,7 @@ def test_a_handler_meets_itself_on_globals_but_not_on_its_own_object():
                 self.n += 1
                 HITS["n"] += 1
     """)
-    assert found.shapes() == ["update-update HITS"]
+    assert found.shapes() == ["count-count HITS"]
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
@@ -246,6 +292,57 @@ def test_before_the_start_and_after_the_join(body, expected):
     assert found.shapes() == expected
 
 
+UNKNOWN_START = pytest.mark.xfail(strict=True, reason="of threads of unknown type only fields go by their names")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("self.part.start()\nself._fill()", []),
+        ("self.thread.start()\nself._fill()", ["resize-iterate rows"]),
+        ("self._fill()\nself.thread.start()", []),
+        pytest.param("thread.start()\nself._fill()", ["resize-iterate rows"], marks=UNKNOWN_START),
+        pytest.param(
+            "self.thread = thread\nself.thread.start()\nself._fill()", ["resize-iterate rows"], marks=UNKNOWN_START
+        ),
+    ],
+)
+def test_what_has_no_type_starts_something_if_it_goes_by_the_name_of_a_thread(body, expected):
+    found = parallel(
+        "import threading\nfrom lib import make\nclass A:\n"
+        "    def __init__(self): self.rows, self.thread, self.part = {}, make(), make()\n"
+        f"    def go(self, thread):\n{textwrap.indent(body, '        ')}\n        self._walks()\n"
+        "    def _walks(self): threading.Thread(target=self._walk).start()\n"
+        "    def _fill(self): self.rows['b'] = 1\n"
+        "    def _walk(self):\n        for k in self.rows: print(k)\n"
+    )
+    assert found.shapes() == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "one, two = (threading.Thread(target=self._walk) for _ in range(2))\nself._fill()\none.start()",
+        "some = [threading.Thread(target=self._walk)]\nself._fill()\nfor thread in some: thread.start()",
+        "self.some = []\nself.some.append(threading.Thread(target=self._walk))\nself._fill()\n"
+        "for thread in self.some: thread.start()",
+        "self.some = {}\nself.some['a'] = threading.Thread(target=self._walk)\nself._fill()\n"
+        "for thread in self.some.values(): thread.start()",
+        "thread = threading.Thread(target=self._walk)\nself._fill()\nself._begin(thread)",
+    ],
+)
+@UNKNOWN_START
+def test_the_time_before_threads_of_a_container_and_those_handed_on_are_started(body):
+    found = parallel(
+        "import threading\nclass A:\n    def __init__(self): self.rows = {}\n"
+        f"    def go(self):\n{textwrap.indent(body, '        ')}\n"
+        "    def _begin(self, thread): thread.start()\n"
+        "    def _fill(self): self.rows['b'] = 1\n"
+        "    def _walk(self):\n        for k in self.rows: print(k)\n"
+    )
+    assert found.shapes() == []
+
+
 STARTS_ITSELF = """
     import threading
     class A:
@@ -264,7 +361,6 @@ def test_construction_does_not_count():
     assert parallel(STARTS_ITSELF.format(lines=f"self.rows['a'] = 1; {START}")).shapes() == []
 
 
-@pytest.mark.xfail(strict=True, reason="an object counts as fresh in its whole constructor, though its thread runs")
 def test_construction_counts_once_something_runs():
     assert parallel(STARTS_ITSELF.format(lines=f"{START}; self.rows['a'] = 1")).shapes() == ["resize-iterate rows"]
 
@@ -295,7 +391,7 @@ def test_captured_variables_are_shared_by_what_one_call_starts():
             for _ in names:
                 threading.Thread(target=add).start()
     """)
-    assert found.shapes() == ["update-update n"]
+    assert found.shapes() == ["count-count n"]
 
 
 # --- confidence -------------------------------------------------------------------------------------------------------
@@ -322,7 +418,7 @@ def test_a_long_way_makes_it_unlikely():
         "        threading.Thread(target=self._step0).start()\n        threading.Thread(target=self._add).start()\n"
         f"{steps}    def _step8(self): self.n += 1\n    def _add(self): self.n += 1\n"
     )
-    assert found.shapes() == ["(update-update n)"]
+    assert found.shapes() == ["(count-count n)"]
 
 
 def test_a_class_that_was_guessed_by_its_field_is_less_sure():

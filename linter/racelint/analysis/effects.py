@@ -36,10 +36,10 @@ MOST_READS = 8  # paths that one variable's value is traced to
 class Access(Record):
     """One spot that reads or writes a path.
 
-    `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek" without fear that it is not there),
-    "snapshot" copies one at once, "hand-out" returns one, "update" is `x += 1`. `detail` says what a store stores ("none",
-    "constant", "fresh" for a new container, "opened" or "object" for what has an identity, "given", "computed"), or how a
-    container behaves ("mapping", "list").
+    `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek"
+    without fear that it is not there), "snapshot" copies one at once, "hand-out" returns one, "update" is `x += 1`.
+    `detail` says what a store stores ("none", "constant", "fresh" for a new container, "opened" or "object" for what
+    has an identity, "given", "computed"), or how a container behaves ("mapping", "list").
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
     """
 

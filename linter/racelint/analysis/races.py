@@ -366,7 +366,8 @@ class Races:
 
 
 SEVERITY = {
-    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
+    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
+    "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
     "store-test": 2, "store-store": 2, "update-reset": 2,
 }  # fmt: skip
 

@@ -112,8 +112,8 @@ class State:
     """
 
     __slots__ = (
-        "absent", "assumptions", "checks", "claimed", "crossed", "heap", "held", "joined", "pending", "present", "reads", "singled",
-        "sources", "started", "variables",
+        "absent", "assumptions", "checks", "claimed", "crossed", "heap", "held", "joined", "pending", "present",
+        "reads", "singled", "sources", "started", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:

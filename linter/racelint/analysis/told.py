@@ -16,8 +16,9 @@ from racelint.finding import Context as ContextOf
 from racelint.span import Location, Span
 
 KINDS = {
-    "test": "test", "lookup": "read", "snapshot": "read", "discard": "remove", "insert": "insert", "remove": "remove", "clear": "clear",
-    "append": "append", "setitem": "store item", "reorder": "reorder", "update-item": "update item", "use": "use", "hand-out": "return",
+    "test": "test", "lookup": "read", "snapshot": "read", "discard": "remove", "insert": "insert", "remove": "remove",
+    "clear": "clear", "append": "append", "setitem": "store item", "reorder": "reorder", "update-item": "update item",
+    "use": "use", "hand-out": "return",
 }  # fmt: skip
 
 
