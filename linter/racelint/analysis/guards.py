@@ -107,6 +107,8 @@ class Guards:
         shape = self._races.shape(first, second, guarded=True)
         if shape is None or shape == "store-test":
             return None
+        if shape == "update-update" and not self._races.is_tested(place):
+            shape = "count-count"
         if breach.access.kind == "update" and other.access.kind == "update" and not other.is_write:
             return None
         acts = [spot.access for spot in (first, second) if isinstance(spot.access, Act)]

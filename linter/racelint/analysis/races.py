@@ -173,7 +173,7 @@ class Races:
             return Silence.SAME_LOCK
         if shape in ("store-store", "store-test") and not self._decides(place, shape, write, other):
             confidence = 1
-        if shape == "update-update" and not self._is_tested(place):
+        if shape == "update-update" and not self.is_tested(place):
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure) or self._is_overridden(write, other):
             confidence = 1
@@ -210,11 +210,11 @@ class Races:
         roots = self._contexts.roots
         if shape == "store-store":
             external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
-            return not external and self._is_tested(place)
+            return not external and self.is_tested(place)
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
 
-    def _is_tested(self, place: Place) -> bool:
+    def is_tested(self, place: Place) -> bool:
         """Whether something is decided by a place anywhere."""
         return any(spot.access.kind == "test" or isinstance(spot.access, Act) for spot in self.spots.get(place, ()))
 

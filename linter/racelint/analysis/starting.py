@@ -8,10 +8,12 @@ from racelint.analysis.state import LOCAL, THREADS, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     Builtin,
+    Element,
     Field,
     Fresh,
     FunctionValue,
     Global,
+    Member,
     Param,
     Partial,
     Result,
@@ -267,6 +269,8 @@ def _has_one_worker(call: Call) -> bool:
 
 def _sounds_like_thread(value: Value) -> bool:
     """Whether something of unknown type goes by the name of what runs beside its starter."""
+    if isinstance(value, Element | Member | Param):
+        return True  # one of several, or a caller's: mostly threads
     name = value.name.lower() if isinstance(value, Field) else ""
     return any(
         word in name for word in ("thread", "timer", "worker", "process", "proc", "daemon", "observer", "server")
