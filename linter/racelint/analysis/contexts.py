@@ -85,6 +85,7 @@ class Entry(NamedTuple):
     context: int
     receiver: int
     locks: frozenset[str]
+    type: str = ""  # the class of the function's own instance, as near as the calls tell
     sure: bool = True  # whether every call on the way was resolved by type, none by its name alone
     before: str = ""  # the function in which the call stands before its first start, "" if in none
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
@@ -385,7 +386,7 @@ class Finder:
         """The public functions and methods that nothing in the project calls."""
         entered = {context.function for context in self._known}
         entered.update(function_id for functions in self._merged.values() for function_id in functions)
-        for function_id, (source, function) in self._symbols.functions.items():
+        for function_id, (_, function) in self._symbols.functions.items():
             if (
                 not self._is_product(function_id)
                 or function_id in self._called
@@ -417,7 +418,7 @@ class Finder:
             for callee, site in self._edges.get(function_id, ()):
                 if site.joined & THREADS or (context.kind in ("thread", "pool") and self._is_coroutine(callee)):
                     continue  # a coroutine does not run in the thread that makes it
-                next_entry = self._through(entry, callee, site)
+                next_entry = self._through(entry, function_id, callee, site)
                 starts = self._effects[callee].starts_any if callee in self._effects else False
                 if not next_entry.before and not starts and is_early(site, effects):
                     next_entry = next_entry._replace(before=function_id)
@@ -427,14 +428,28 @@ class Finder:
     def _is_coroutine(self, function_id: str) -> bool:
         return self._symbols.is_coroutine(function_id, self._knowledge)
 
-    def _through(self, entry: Entry, callee: str, site: CallSite) -> Entry:
+    def _through(self, entry: Entry, caller: str, callee: str, site: CallSite) -> Entry:
         locks = entry.locks
         if site.held:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contract(callee)
         sure = entry.sure and site.certain
         origin = self._origin(entry, site)
-        return Entry(entry.context, self._receiver(entry, site), locks, sure, entry.before, origin)
+        receiver = self._receiver(entry, site)
+        return Entry(entry.context, receiver, locks, self._type(entry, site, caller), sure, entry.before, origin)
+
+    def _type(self, entry: Entry, site: CallSite, caller: str) -> str:
+        """The class of the callee's own instance."""
+        match site.receiver:
+            case None:
+                return ""
+            case Param(function=function, index=0) if function == caller:
+                source, record = self._symbols.functions[caller]
+                own = f"{source.name}:{record.owner}" if record.owner else ""
+                known = entry.type
+                return known if known and (not own or known in self._symbols.subtypes(own)) else own or known
+            case receiver:
+                return self._types.class_of(receiver) or ""
 
     def _origin(self, entry: Entry, site: CallSite) -> str:
         """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
@@ -544,6 +559,7 @@ def _covers(weak: Entry, strong: Entry) -> bool:
         weak.receiver >= strong.receiver
         and weak.locks <= strong.locks
         and weak.sure >= strong.sure
+        and weak.type == strong.type
         and weak.before in ("", strong.before)
         and weak.origin == strong.origin
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.places import ANY_LOCK, Place, Places, of_threads
-from racelint.analysis.races import LIVE, RESIZES, SEVERITY, Pair, Races, Spot
+from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, SEVERITY, Pair, Races, Spot
 from racelint.analysis.symbols import Symbols
 
 CONTRACT = re.compile(
@@ -51,7 +51,7 @@ class Guards:
                 continue
             for pair in (*self._breaches(place, lock, spots), *self._handed_out(place, lock, spots)):
                 found = pair._replace(guard=lock, held=len(held), total=total)
-                if best is None or SEVERITY[found.shape] > SEVERITY[best.shape]:
+                if best is None or _rank(found) > _rank(best):
                     best = found
         return best
 
@@ -113,6 +113,10 @@ class Guards:
             return None
         acts = [spot.access for spot in (first, second) if isinstance(spot.access, Act)]
         confidence = 1 if any(act.caught for act in acts) and shape in ("check-use", "check-act") else 2
+        far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
+        callback = self._contexts.roots[breach.entry.context].kind == "unknown"
+        if far or callback or not (breach.entry.sure or breach.located.own):
+            confidence = 1
         if not breach.located.certain or not other.located.certain:
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
@@ -152,6 +156,11 @@ class Guards:
             return True
         named = function.name.lower().endswith(("_locked", "locked", "_unlocked", "nolock", "_no_lock", "_unsafe"))
         return named or bool(CONTRACT.search(function.doc))
+
+
+def _rank(pair: Pair) -> tuple[int, int]:
+    """The order in which the breaches of one place are told: what is shown, then what is worse."""
+    return (pair.confidence, SEVERITY[pair.shape])
 
 
 def _writes(entries: list[Spot]) -> bool:

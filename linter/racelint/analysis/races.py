@@ -17,6 +17,7 @@ from racelint.analysis.values import Param, Value
 
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 MOST_CALLS = 6  # from a context's root to an access
+ERROR = 3  # of SEVERITY
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
 REMOVALS = frozenset({"remove", "discard", "clear"})
 LIVE = frozenset(
@@ -160,6 +161,8 @@ class Races:
         if shape is None:
             return Silence.HARMLESS
         one, two = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
+        if not self._places.related(_class(write), _class(other)):
+            return Silence.APART
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
             return Silence.APART
         if _has_joined(write, two) or _has_joined(other, one):
@@ -177,7 +180,11 @@ class Races:
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure) or self._is_overridden(write, other):
             confidence = 1
-        if MAYBE in (write.receiver, other.receiver) or self._is_far(write) or self._is_far(other):
+        if SEVERITY[shape] < ERROR and (self.is_far(write, MOST_CALLS // 2) or self.is_far(other, MOST_CALLS // 2)):
+            confidence = 1  # a value that is seen late matters only if the two have to do with each other
+        if shape == "count-count" and not self._is_read(place):
+            confidence = 1  # nobody looks at the count
+        if MAYBE in (write.receiver, other.receiver) or self.is_far(write) or self.is_far(other):
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
@@ -214,6 +221,15 @@ class Races:
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
 
+    def _is_read(self, place: Place) -> bool:
+        """Whether anything may look at a place but the updates themselves."""
+        if not place.name.startswith("_"):
+            return True  # anybody may
+        spots = self.spots.get(place, ())
+        updates = {(spot.function, spot.access.span.line) for spot in spots if spot.access.kind.startswith("update")}
+        reads = [spot for spot in spots if spot.access.kind in ("read", "test", "peek", "lookup")]
+        return any((spot.function, spot.access.span.line) not in updates for spot in reads)
+
     def is_tested(self, place: Place) -> bool:
         """Whether something is decided by a place anywhere."""
         return any(spot.access.kind == "test" or isinstance(spot.access, Act) for spot in self.spots.get(place, ()))
@@ -223,20 +239,26 @@ class Races:
         return self._replaces(first, second) or self._replaces(second, first)
 
     def _replaces(self, base: Spot, heir: Spot) -> bool:
-        source, function = self._symbols.functions[base.function]
+        """Whether the heir's class overrides a method on the way to the other access: its objects go another way."""
         heir_source, inherited = self._symbols.functions[heir.function]
-        if function.owner is None or inherited.owner is None or not base.located.own or not heir.located.own:
+        if inherited.owner is None or not base.located.own or not heir.located.own:
             return False
-        owner, below = f"{source.name}:{function.owner}", f"{heir_source.name}:{inherited.owner}"
-        if below not in self._symbols.subtypes(owner) or self._symbols.method(below, function.name) == base.function:
+        below = f"{heir_source.name}:{inherited.owner}"
+        way = [caller for caller, _ in self._contexts.way(base.function, base.entry)]
+        if any(self._symbols.functions[caller][1].owner == inherited.owner for caller in way):
             return False
-        way = self._contexts.way(base.function, base.entry)
-        caller = self._symbols.functions[way[-1][0]][1].owner if way else None
-        return caller != inherited.owner
+        return any(self._overrides(below, function_id) for function_id in (*way, base.function))
 
-    def _is_far(self, spot: Spot) -> bool:
+    def _overrides(self, below: str, function_id: str) -> bool:
+        source, function = self._symbols.functions[function_id]
+        owner = f"{source.name}:{function.owner}"
+        if function.owner is None or below not in self._symbols.subtypes(owner):
+            return False
+        return self._symbols.method(below, function.name) != function_id
+
+    def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""
-        return len(self._contexts.way(spot.function, spot.entry)) > MOST_CALLS
+        return len(self._contexts.way(spot.function, spot.entry)) > most
 
     def _meets_itself(self, context: Context, spot: Spot) -> bool:
         return context.many and spot.receiver == SHARED
@@ -375,6 +397,11 @@ SEVERITY = {
 def _matters(spot: Spot) -> bool:
     """Whether an access can be a side of a race: plain reads and look-ups are one step each."""
     return spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate")
+
+
+def _class(spot: Spot) -> str:
+    """The class of the object, as near as the way to the access tells."""
+    return spot.entry.type if spot.located.own and spot.entry.type else spot.located.type
 
 
 def _has_joined(spot: Spot, context: Context) -> bool:
