@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
-from racelint.analysis.state import Check, Predicate, Read, State
+from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, State
 from racelint.analysis.values import (
     Captured,
     Element,
@@ -38,6 +38,10 @@ class Conditions(Body):
         yes, no = self._branch_on(test, state)
         self.testing = False
         reads += _direct(test, state)
+        if _asks_process(test):  # in a child process, after a fork, only this thread is there
+            for after in (yes, no):
+                if after is not None and (after is yes) == (isinstance(test, Op) and test.operator == "!="):
+                    after.joined |= THREADS | LOCAL
         for outcome, after in ((True, yes), (False, no)):
             if after is not None:
                 after.reads = outer
@@ -133,6 +137,14 @@ class Conditions(Body):
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True
+
+
+def _asks_process(test: Expr) -> bool:
+    """Whether a test compares the process's number with one that was noted before."""
+    if not isinstance(test, Op) or test.operator not in ("==", "!="):
+        return False
+    calls = [operand.func for operand in test.operands if isinstance(operand, Call)]
+    return any(isinstance(func, Attr | Name) and func.name == "getpid" for func in calls)
 
 
 def _direct(test: Expr, state: State) -> list[Read]:

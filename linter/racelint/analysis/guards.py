@@ -105,7 +105,7 @@ class Guards:
         if not first.is_write:
             return None
         shape = self._races.shape(first, second, guarded=True)
-        if shape is None or shape == "store-test":
+        if shape is None or shape == "store-test" or (shape == "store-store" and breach.access is other.access):
             return None
         if shape == "update-update" and not self._races.is_tested(place):
             shape = "count-count"

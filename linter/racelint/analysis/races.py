@@ -13,7 +13,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
 from racelint.analysis.state import LOCAL, THREADS
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Param, Value
+from racelint.analysis.values import Element, Field, Member, Param, Value
 
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 MOST_CALLS = 6  # from a context's root to an access
@@ -180,6 +180,8 @@ class Races:
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure) or self._is_overridden(write, other):
             confidence = 1
+        if (one.is_external or two.is_external) and _is_member(write.access.path) != _is_member(other.access.path):
+            confidence = 1  # what a container of the project holds is hardly what a caller made himself
         if SEVERITY[shape] < ERROR and (self.is_far(write, MOST_CALLS // 2) or self.is_far(other, MOST_CALLS // 2)):
             confidence = 1  # a value that is seen late matters only if the two have to do with each other
         if shape == "count-count" and not self._is_read(place):
@@ -397,6 +399,15 @@ SEVERITY = {
 def _matters(spot: Spot) -> bool:
     """Whether an access can be a side of a race: plain reads and look-ups are one step each."""
     return spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate")
+
+
+def _is_member(path: Value) -> bool:
+    """Whether a field's object was taken out of a container."""
+    while isinstance(path, Field | Element | Member):
+        if isinstance(path, Field) and isinstance(path.base, Element | Member):
+            return True
+        path = path.base
+    return False
 
 
 def _class(spot: Spot) -> str:
