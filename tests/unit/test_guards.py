@@ -54,8 +54,8 @@ def test_a_guard_that_is_left_out_once():
         ((ADD, DROP, "self.rows.setdefault(key, value)"), []),
         ((ADD, DROP, "with self.other_lock:\n    for k in self.rows: print(k)"), ["resize-iterate"]),
         ((ADD, DROP, "with value.lock:\n    for k in self.rows: print(k)"), []),  # it may be that lock
-        (("with self.lock: self.n += 1", "with self.lock: self.n += 2", "self.n += 3"), ["update-update"]),
-        (("with self.lock: self.n += 1", "with self.lock: self.n = 0", "self.n += 3"), ["update-update"]),
+        (("with self.lock: self.n += 1", "with self.lock: self.n += 2", "self.n += 3"), ["count-count"]),
+        (("with self.lock: self.n += 1", "with self.lock: self.n = 0", "self.n += 3"), ["count-count"]),
         (("with self.lock: self.n += 1", "with self.lock: self.n += 2", "return self.n"), []),
     ],
 )

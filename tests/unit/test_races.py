@@ -292,19 +292,14 @@ def test_before_the_start_and_after_the_join(body, expected):
     assert found.shapes() == expected
 
 
-UNKNOWN_START = pytest.mark.xfail(strict=True, reason="of threads of unknown type only fields go by their names")
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
         ("self.part.start()\nself._fill()", []),
         ("self.thread.start()\nself._fill()", ["resize-iterate rows"]),
         ("self._fill()\nself.thread.start()", []),
-        pytest.param("thread.start()\nself._fill()", ["resize-iterate rows"], marks=UNKNOWN_START),
-        pytest.param(
-            "self.thread = thread\nself.thread.start()\nself._fill()", ["resize-iterate rows"], marks=UNKNOWN_START
-        ),
+        ("thread.start()\nself._fill()", ["resize-iterate rows"]),
+        ("self.thread = thread\nself.thread.start()\nself._fill()", ["resize-iterate rows"]),
     ],
 )
 def test_what_has_no_type_starts_something_if_it_goes_by_the_name_of_a_thread(body, expected):
@@ -331,7 +326,6 @@ def test_what_has_no_type_starts_something_if_it_goes_by_the_name_of_a_thread(bo
         "thread = threading.Thread(target=self._walk)\nself._fill()\nself._begin(thread)",
     ],
 )
-@UNKNOWN_START
 def test_the_time_before_threads_of_a_container_and_those_handed_on_are_started(body):
     found = parallel(
         "import threading\nclass A:\n    def __init__(self): self.rows = {}\n"
