@@ -80,7 +80,7 @@ class Guards:
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         guarded = [spot for spot in spots if lock in spot.locks]
         for breach in spots:
-            if lock in breach.locks or ANY_LOCK in breach.locks:
+            if lock in breach.locks or ANY_LOCK in breach.locks or self._constructs(breach):
                 continue
             if self._is_contract(breach.function):
                 at_call = self._at_call(breach)
@@ -115,7 +115,8 @@ class Guards:
         confidence = 1 if any(act.caught for act in acts) and shape in ("check-use", "check-act") else 2
         far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
         callback = self._contexts.roots[breach.entry.context].kind == "unknown"
-        if far or callback or not (breach.entry.sure or breach.located.own):
+        found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
+        if far or callback or found_by_name:
             confidence = 1
         if not breach.located.certain or not other.located.certain:
             confidence = 1
@@ -140,6 +141,10 @@ class Guards:
             return None
         access = breach.access._replace(span=came.span)
         return breach._replace(function=came.caller, entry=came.entry, access=access)
+
+    def _constructs(self, spot: Spot) -> bool:
+        """Whether a constructor fills its own object: the author thinks that nobody has it yet."""
+        return spot.located.own and self._symbols.functions[spot.function][1].name == "__init__"
 
     def _is_one_thread(self, first: Spot, second: Spot) -> bool:
         """Whether one started context does both: it does not meet itself."""
