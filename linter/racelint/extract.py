@@ -51,7 +51,9 @@ def extract(
             missing.append(Job(file, data, key))
         else:
             outcomes[file.path] = module
-    for done, (job, outcome, pickled) in enumerate(_lower_all(missing, front_ends, jobs), start=1):
+    for done, (job, outcome, pickled) in enumerate(
+        _lower_all(missing, front_ends, jobs, keep=cache is not None), start=1
+    ):
         outcomes[job.file.path] = outcome
         if cache and pickled:
             cache.put(job.key, pickled)
@@ -86,7 +88,7 @@ def lower(path: str, data: bytes, front_end: FrontEnd) -> Outcome:
 
 
 def _lower_all(
-    missing: list[Job], front_ends: Mapping[str, FrontEnd], jobs: int | None
+    missing: list[Job], front_ends: Mapping[str, FrontEnd], jobs: int | None, *, keep: bool
 ) -> Iterator[tuple[Job, Outcome, bytes | None]]:
     workers = min(_processors() if jobs is None else jobs, len(missing))
     pays = jobs is not None or sum(len(job.data) for job in missing) > PROCESSES_PAY
@@ -95,7 +97,7 @@ def _lower_all(
         return
     for job in missing:
         outcome = lower(job.file.path, job.data, front_ends[job.file.suffix])
-        yield job, outcome, pack(outcome) if isinstance(outcome, Module) else None
+        yield job, outcome, pack(outcome) if keep and isinstance(outcome, Module) else None
 
 
 def _in_processes(
