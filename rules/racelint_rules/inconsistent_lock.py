@@ -47,7 +47,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     and after the join do not count. Silent: plain reads, single item operations and snapshots (`list(d)`), functions
     whose name or docstring says that the caller holds the lock (`_locked`), locks of unknown origin.
 
-    Severity goes by the pair, as in unlocked-shared-write; confidence is medium.
+    Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
+    beside another one, over long chains of calls, and where only a callback of unknown context forgets the lock.
 
     ## Known limits
 

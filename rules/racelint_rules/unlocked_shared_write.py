@@ -42,15 +42,17 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     start in the function that starts, after the join, objects that are fresh or each context's own, thread-locals,
     queues, events, multiprocessing.
 
-    Errors: a container resized while it is iterated; two updates (`+=`); an update against another store; a container
-    replaced while another context changes it in place; a check and an act that depends on it, against a write that
-    falsifies the check, if something is opened or taken twice. Warnings: a value computed in one context and tested in
-    another; two writers of computed values; a use after a test for None, against a store of None. Not shown (notes):
-    constants, single item operations, memos whose value has no identity.
+    Errors: a container resized while it is iterated; two updates (`+=`) of a value that something is decided by; an
+    update against another store; a container replaced while another context changes it in place; a check and an act
+    that depends on it, against a write that falsifies the check, if something is opened or taken twice. Warnings: two
+    increments of a count that decides nothing; a list that loses elements while it is iterated; an update against a
+    reset; a use after a test for None, against a store of None; a value computed again and again in one thread and
+    tested in another. Not shown (notes): constants, single item operations, memos whose value has no identity.
 
     Confidence is high if both contexts are started in the project or the start stands in the class itself; medium with
-    callers from outside on containers; low (hidden) where objects may be different ones, over long chains of calls, or
-    where an exception handler deals with the outcome.
+    callers from outside on containers; low (hidden) where objects may be different ones, over long chains of calls,
+    where a method was found by its name alone, where an exception handler deals with the outcome, for plain stores
+    beside plain stores, and for callers beside the event loop.
 
     ## Known limits
 

@@ -134,6 +134,7 @@ class Frame:
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
     suspended: bool = False  # other tasks may run in a turn
+    waited: bool = False  # they may have run before the loop
     joined: int = 0  # what each turn has waited for
     held: tuple[Held, ...] = ()  # before context managers were entered
 
@@ -376,8 +377,7 @@ class Body(Flow[State, Frame]):
         ]
         self.effects.suspend(span, state)
         state.crossed |= {(container, loop, span) for container, loop in iterated}
-        for frame in self.frames:
-            frame.suspended = True
+        state.waited = True
 
     def collecting(self) -> Collecting:
         """Gather the resizes that happen inside a `with`."""

@@ -116,7 +116,7 @@ class Guards:
         far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
         callback = self._contexts.roots[breach.entry.context].kind == "unknown"
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
-        if far or callback or found_by_name:
+        if far or callback or found_by_name or shape == "store-store":
             confidence = 1
         if not breach.located.certain or not other.located.certain:
             confidence = 1

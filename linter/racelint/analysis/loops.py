@@ -50,6 +50,7 @@ class Loops(Body):
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
             frame.decides = sweeps.deciding(loop)
         frame.site = Site(self.id, loop.span)
+        frame.waited = state.waited
         if loop.is_async:
             self.suspend(loop.span, state)
             frame.suspended = True
@@ -77,6 +78,7 @@ class Loops(Body):
     def begin_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """Bind the target to the element at hand; earlier turns had other elements."""
         state.pending = {}
+        state.waited = False
         if state.crossed:
             state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
         assert frame.site is not None
@@ -126,6 +128,7 @@ class Loops(Body):
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
         frame.joined = state.joined
+        frame.suspended = frame.suspended or state.waited
         for container, loop_span, span in state.crossed:
             if loop_span == loop.span:
                 self.effects.cross(container, loop_span, span)
@@ -169,6 +172,7 @@ class Loops(Body):
         state.joined |= frame.joined
         if frame.suspended:
             self._suspend_after(loop, state)
+        state.waited = state.waited or frame.suspended or frame.waited
         if state.crossed:
             state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
         state.pending = {**frame.outer, **frame.seen, **state.pending}
@@ -255,7 +259,7 @@ def become(state: State, other: State) -> None:
     state.assumptions, state.pending = other.assumptions, other.pending
     state.held, state.checks, state.sources = other.held, other.checks, other.sources
     state.started, state.joined = other.started, other.joined
-    state.claimed, state.crossed = other.claimed, other.crossed
+    state.claimed, state.crossed, state.waited = other.claimed, other.crossed, other.waited
 
 
 def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ...]:

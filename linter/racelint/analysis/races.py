@@ -220,6 +220,9 @@ class Races:
         if shape == "store-store":
             external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
             return not external and self.is_tested(place)
+        kinds = {roots[write.entry.context].kind, roots[other.entry.context].kind}
+        if not kinds <= {"thread", "handler"}:
+            return False  # a caller, or a task of the loop, mostly has it told by other means
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
 

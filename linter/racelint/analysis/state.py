@@ -107,13 +107,14 @@ class State:
     certainly held, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
     `reads` gathers reads while an expression is evaluated (None: nobody asks). `started` says that something may have
     been started that runs beside what follows, `joined` what has surely ended: `THREADS`, or what this function has
-    started itself (`LOCAL`). `claimed` says that a flag keeps other instances out, `crossed` are iterations of this
+    started itself (`LOCAL`). `claimed` says that a flag keeps other instances out, `waited`
+    that other tasks may have run in this turn of a loop, `crossed` are iterations of this
     turn that have been suspended: container, loop, suspension.
     """
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "crossed", "heap", "held", "joined", "pending", "present",
-        "reads", "singled", "sources", "started", "variables",
+        "reads", "singled", "sources", "started", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -131,6 +132,7 @@ class State:
         self.started = False
         self.joined = 0
         self.claimed = False
+        self.waited = False
         self.crossed: frozenset[tuple[Value, Span, Span]] = frozenset()
 
     def copy(self) -> State:
@@ -142,7 +144,7 @@ class State:
         other.assumptions = self.assumptions.copy() if self.assumptions else {}
         other.pending = self.pending.copy() if self.pending else {}
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
-        other.claimed, other.crossed = self.claimed, self.crossed
+        other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -228,7 +230,7 @@ def join(first: State | None, second: State | None) -> State | None:
     first.singled = first.singled & second.singled
     if first.held != second.held:
         first.held = tuple([held for held in first.held if held in second.held])
-    first.claimed = first.claimed and second.claimed
+    first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited
     first.crossed |= second.crossed
     first.started, first.joined = first.started or second.started, first.joined & second.joined
     if first.checks:
