@@ -225,7 +225,8 @@ class Body(Flow[State, Frame]):
         site = Site(self.id, span)
         if site in self._made:
             state.forget(site)
-            for made in [v for v in self.holders if isinstance(v, Fresh | Copy) and v.site == site]:
+            here = (site.function, site.span)
+            for made in [v for v in self.holders if isinstance(v, Fresh | Copy) and v.site[:2] == here]:  # type: ignore[index]
                 del self.holders[made]
         self._made.add(site)
         return site

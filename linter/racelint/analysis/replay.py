@@ -85,6 +85,7 @@ class Replay(Locking):
             outer, self.rare = self.rare, self.rare or invoke.callee in summary.kept
             self._replay_invoke(invoke, during, substitute, step, state)
             self.rare = outer
+        results = substitute.values(summary.returns)  # paths in it mean what they held before the call
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_starts(summary, bound, substitute, call, state)
@@ -97,7 +98,6 @@ class Replay(Locking):
             self.stopped = True
         self._remember_environment(function_id, function, bound, state)
         declared = self.types.returned(function_id)
-        results = substitute.values(summary.returns)
         if declared is not None and results == NOTHING_KNOWN:
             name = declared.name if isinstance(declared, LibraryType) else declared.type
             return (Result(site, name),)
