@@ -164,7 +164,6 @@ class Body(Flow[State, Frame]):
         self.entered_suspends = True  # whether entering that context manager lets other tasks run
         self.holders: dict[Value, Value] = {}  # containers made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
-        self.has_nested = function_id in summaries.enclosing
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.published: set[Value] = set()  # objects made here that a class or module variable holds

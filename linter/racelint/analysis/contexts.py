@@ -31,6 +31,7 @@ from racelint.analysis.values import (
     Member,
     Param,
     Partial,
+    Site,
     TypeValue,
     Value,
 )
@@ -594,8 +595,6 @@ def _foreign(receiver: Value | None) -> Value | None:
         else Member(receiver, _NOSITE)
     )
 
-
-from racelint.analysis.values import Site  # noqa: E402
 
 _NOSITE = Site("", Span(0, 0, 0, 0))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
-from racelint.analysis.state import Call, Check, Held, Read, State
+from racelint.analysis.state import Call, Held, Read, State
 from racelint.analysis.values import (
     Captured,
     Element,
@@ -236,21 +236,6 @@ _SHARED = frozenset({Param, Captured, Global, TypeValue})
 def common(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...]:
     """What is held in both, by the same acquisition."""
     return first if first == second else tuple([held for held in first if held in second])
-
-
-__all__ = [
-    "IN_PLACE",
-    "READS",
-    "WRITES",
-    "Access",
-    "Act",
-    "CallSite",
-    "Check",
-    "Crossing",
-    "Effects",
-    "Start",
-    "common",
-]
 
 
 def is_shared_path(path: Value) -> bool:

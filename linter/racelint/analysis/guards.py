@@ -170,6 +170,3 @@ def _rank(pair: Pair) -> tuple[int, int]:
 
 def _writes(entries: list[Spot]) -> bool:
     return any(spot.access.kind in WRITES for spot in entries)
-
-
-__all__ = ["Guards"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from racelint.analysis.attributes import Attributes
 from racelint.analysis.starting import Starting
 from racelint.analysis.state import Held, State
-from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     UNKNOWN,
@@ -22,7 +21,6 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.knowledge import Knowledge
 from racelint.span import Span
 
 NAMED = (
@@ -149,12 +147,3 @@ def is_named_lock(value: Value) -> bool:
 def sounds_like_lock(name: str) -> bool:
     """Whether something of unknown type goes by the name of what excludes others."""
     return any(word in name.lower() for word in NAMED)
-
-
-def lock_row_over(knowledge: Knowledge, name: str) -> int:
-    """The position of the argument that a lock of this type stands over; -1 for none."""
-    row = knowledge.concurrency.locks.get(name)
-    return row.over if row is not None else -1
-
-
-__all__ = ["Locking", "Param", "Symbols", "is_named_lock", "lock_row_over"]

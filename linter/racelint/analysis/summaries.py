@@ -32,9 +32,6 @@ class Summaries:
         self.usage = Usage()
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}
-        self.enclosing = frozenset(
-            f"{source.name}:{function.parent}" for source, function in symbols.functions.values() if function.parent
-        )
         self._done: dict[str, Summary] = {}
         self._tentative: dict[str, tuple[Summary, int]] = {}
         self._active: dict[str, int] = {}
