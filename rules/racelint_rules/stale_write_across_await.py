@@ -42,7 +42,13 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
     Suspensions inside called coroutines count. Silent: a fresh check after the last suspension, a lock held over both,
     a value set before the suspension, memos whose value has no identity, objects of one task alone.
 
+    Confidence is low (hidden) where only callers from outside come together, unless something is opened or the new
+    value is computed from the old one; for callers of start(), stop() and the like, which are called once; over long
+    chains of calls; and where an object may be the task's own.
+
     ## Known limits
+
+    Branches are not told apart: a wait on one way counts for what follows it on the other.
 
     A check in one function and a write two calls further down are connected only if the write's path can be told.
     """

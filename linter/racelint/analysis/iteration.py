@@ -96,9 +96,6 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
     )
 
 
-WALKS = {"items", "keys", "values", "iteritems", "iterkeys", "itervalues", "enumerate", "reversed", "iter"}
-
-
 def iterated_expression(iterable: Expr) -> Expr:
     """The container in what a loop iterates: `self.d` in `enumerate(self.d.items())`."""
     match iterable:

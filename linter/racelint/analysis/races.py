@@ -63,7 +63,8 @@ class Pair(NamedTuple):
     """Two accesses that may collide: `shape` says how, `evidence` why they are known to run in parallel.
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
-    "replace-change", "store-test", "store-store", "hand-out". `evidence` is "contexts" or "guard"; a guard is held at
+    "replace-change", "store-test", "store-store",
+    "shift-iterate" (a list), "count-count", "hand-out". `evidence` is "contexts" or "guard"; a guard is held at
     `held` of `total` accesses.
     """
 
@@ -264,9 +265,6 @@ class Races:
     def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""
         return len(self._contexts.way(spot.function, spot.entry)) > most
-
-    def _meets_itself(self, context: Context, spot: Spot) -> bool:
-        return context.many and spot.receiver == SHARED
 
     def _parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""

@@ -29,7 +29,7 @@ from racelint.span import Span
 OPENS = {
     "connect", "open", "open_connection", "create_connection", "get_connection", "make_connection", "new_connection",
     "socket", "Popen", "create_subprocess_exec", "create_server", "start_server", "spawn", "create_pool",
-    "create_session", "acquire", "create_conn", "listen", "fork",
+    "create_session", "acquire", "listen", "fork",
 }  # fmt: skip
 RESOURCES = (
     "Connection",
