@@ -91,7 +91,7 @@ def test_threads_by_inheritance_own_their_object():
         ("public", "async ", ["async external"]),
         ("_private", "", []),
         ("__call__", "", ["external"]),
-        ("__init__", "", []),
+        ("__init__", "", ["external"]),  # alone with the object until it starts something
         ("__repr__", "", []),
     ],
 )

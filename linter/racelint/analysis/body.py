@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import depth, element, repacked, root, underlying, unite
-from racelint.analysis.state import Event, Held, Invoke, Predicate, Resize, State
+from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -36,7 +36,6 @@ from racelint.span import Span
 if TYPE_CHECKING:
     from racelint.analysis.summaries import Summaries
 
-Conditions: TypeAlias = frozenset[tuple[Predicate, bool]]
 Keywords: TypeAlias = tuple[tuple[str, Values], ...]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_STORES = 24
@@ -293,7 +292,7 @@ class Body(Flow[State, Frame]):
             here = [v for v in state.singled if isinstance(v, Param)]
             particular = (*event.particular, *sorted(here, key=lambda param: param.index))
             event = event._replace(particular=particular, rare=event.rare or self.rare)
-        held = conditions | self.conditions(state)
+        held = conditions | state.conditions()
         known = self.summary.resizes.get(event)
         if known is not None:
             self.summary.resizes[event] = known & held
@@ -389,10 +388,6 @@ class Body(Flow[State, Frame]):
             for container, loop in live:
                 if container == event.container:
                     self.conflict(container, "call", loop, stands, event)
-
-    def conditions(self, state: State) -> Conditions:
-        """What the path to here says about the function's own parameters."""
-        return frozenset([(p, held) for p, held in state.assumptions.items() if isinstance(p.value, Param)])
 
     def close(self, left: list[State]) -> None:
         """Gather what holds when the function is left."""

@@ -273,7 +273,9 @@ class Calls(Replay, Library):
         method = bool(function.owner) and function.binding != "none"
         receiver = given[0][0] if method and given and given[0] else None
         receiver = None if receiver in self.published else receiver
-        self.effects.call(function_id, call, receiver, state, certain=self.certain)
+        plain: list[tuple[int, Value]] = [(index, values[0]) for index, values in enumerate(bound) if len(values) == 1]
+        constants = tuple([pair for pair in plain if type(pair[1]) in (Literal, Param)])
+        self.effects.call(function_id, call, receiver, state, certain=self.certain, given=constants)
         self._hand_on(function_id, function, bound)
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)

@@ -167,10 +167,8 @@ def _direct(test: Expr, state: State) -> list[Read]:
 def holds(predicate: Predicate, state: State) -> bool | None:
     """Whether a predicate holds in a state; None if that is unknown."""
     match predicate.value:
-        case Literal(value=value):
-            if predicate.test == "truth":
-                return bool(value)
-            return value is None if predicate.test == "none" else value == predicate.scalar
+        case Literal() as literal:
+            return satisfies(literal, predicate)
         case FunctionValue() | TypeValue():
             return predicate.test == "truth"
         case Fresh():
@@ -182,6 +180,13 @@ def holds(predicate: Predicate, state: State) -> bool | None:
             if known is None and predicate.test == "truth" and state.assumptions.get(predicate._replace(test="none")):
                 return False
             return known
+
+
+def satisfies(literal: Literal, predicate: Predicate) -> bool:
+    """Whether a constant has a property."""
+    if predicate.test == "truth":
+        return bool(literal.value)
+    return literal.value is None if predicate.test == "none" else literal.value == predicate.scalar
 
 
 def _drop_contradicted(state: State, name: str, kind: str, scalar: object, *, outcome: bool) -> None:

@@ -11,12 +11,13 @@ import os.path
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from racelint.analysis.conditions import satisfies
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
-from racelint.analysis.state import THREADS
+from racelint.analysis.state import THREADS, Conditions
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -28,6 +29,7 @@ from racelint.analysis.values import (
     Fresh,
     FunctionValue,
     Global,
+    Literal,
     Member,
     Param,
     Partial,
@@ -44,6 +46,7 @@ EXTERNAL = "external"
 EXAMPLES = frozenset(
     {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks"}
 )
+DECIDING = frozenset({"truth", "none", "equal"})
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
 MOST_STEPS = 60  # calls from a context's root
 MOST_KEPT = 6  # callables kept in one field that are told apart
@@ -80,6 +83,9 @@ class Context(Record):
         return self.kind in (EXTERNAL, "async external")
 
 
+Flags: TypeAlias = frozenset[tuple[int, Literal]]
+
+
 class Entry(NamedTuple):
     """A state in which a function is entered, and the call that leads there (None for a context's root)."""
 
@@ -90,6 +96,7 @@ class Entry(NamedTuple):
     sure: bool = True  # whether every call on the way was resolved by type, none by its name alone
     before: str = ""  # the function in which the call stands before its first start, "" if in none
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
+    flags: Flags = frozenset()  # constants that parameters have which decide what the function does
 
 
 class Came(NamedTuple):
@@ -99,6 +106,7 @@ class Came(NamedTuple):
     entry: Entry
     span: Span
     looped: bool = False
+    own: bool = False  # on the caller's own instance
 
 
 @dataclass
@@ -157,6 +165,7 @@ class Finder:
         self._found = Contexts()
         self._active: set[str] = set()
         self._examples = _examples([source.path for source in symbols.sources.values()])
+        self._deciding: dict[str, set[int]] = {}  # the parameters on which it depends what a function does
         self._known: set[Context] = set()
         self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
 
@@ -169,6 +178,7 @@ class Finder:
         self._bind_arguments(product)
         for function_id, effects in product.items():
             self._link(function_id, effects)
+        self._deciding = self._find_deciding(product)
         started = list(self._starts())
         for context in started:
             self._root(context)
@@ -405,7 +415,8 @@ class Finder:
         """Propagate a context from a root along all calls."""
         if root_id not in self._effects or context.kind == "process":
             return
-        first = Entry(index, context.receiver, self._contract(root_id))
+        constructs = self._symbols.functions[root_id][1].name == "__init__"
+        first = Entry(index, FRESH if constructs else context.receiver, self._contract(root_id))
         if not self._enter(root_id, first, None):
             return
         todo = deque([(root_id, first)])
@@ -419,12 +430,20 @@ class Finder:
             for callee, site in self._edges.get(function_id, ()):
                 if site.joined & THREADS or (context.kind in ("thread", "pool") and self._is_coroutine(callee)):
                     continue  # a coroutine does not run in the thread that makes it
+                own = site.receiver == Param(function_id, 0)
+                if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):
+                    continue
                 next_entry = self._through(entry, function_id, callee, site)
                 starts = self._effects[callee].starts_any if callee in self._effects else False
                 if not next_entry.before and not starts and is_early(site, effects):
                     next_entry = next_entry._replace(before=function_id)
-                if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped)):
+                if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _may_run(self, function_id: str, type_id: str) -> bool:
+        """Whether an object of a class, or of one below it, can have a method."""
+        source, function = self._symbols.functions[function_id]
+        return not type_id or not function.owner or self._places.related(f"{source.name}:{function.owner}", type_id)
 
     def _is_coroutine(self, function_id: str) -> bool:
         return self._symbols.is_coroutine(function_id, self._knowledge)
@@ -436,8 +455,47 @@ class Finder:
         locks = locks | self._contract(callee)
         sure = entry.sure and site.certain
         origin = self._origin(entry, site)
-        receiver = self._receiver(entry, site)
-        return Entry(entry.context, receiver, locks, self._type(entry, site, caller), sure, entry.before, origin)
+        receiver = self._receiver(entry, site, callee)
+        flags = self._flags(entry, site, caller, callee)
+        return Entry(entry.context, receiver, locks, self._type(entry, site, caller), sure, entry.before, origin, flags)
+
+    def _flags(self, entry: Entry, site: CallSite, caller: str, callee: str) -> Flags:
+        """The constants that a call gives to what decides in the callee; the caller's own are handed on."""
+        deciding = self._deciding.get(callee)
+        if not deciding or not site.given:
+            return frozenset()
+        mine = dict(entry.flags)
+        found: set[tuple[int, Literal]] = set()
+        for index, value in site.given:
+            constant = mine.get(value.index) if isinstance(value, Param) and value.function == caller else value
+            if index in deciding and isinstance(constant, Literal):
+                found.add((index, constant))
+        return frozenset(found)
+
+    def _find_deciding(self, product: dict[str, Effects]) -> dict[str, set[int]]:
+        """The parameters that something depends on, in a function itself or in one that it hands them to."""
+        found: dict[str, set[int]] = {}
+        for function_id, effects in product.items():
+            spots: list[Access | Act | CallSite] = [*effects.all_accesses(), *effects.all_acts()]
+            spots += effects.calls.values()
+            needs = [p for spot in spots for p, _ in spot.needs if p.test in DECIDING]
+            tested = {p.value.index for p in needs if isinstance(p.value, Param)}
+            if tested:
+                found[function_id] = tested
+        todo = deque(found)
+        callers: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
+        for caller, edges in self._edges.items():
+            for callee, site in edges:
+                if site.given:
+                    callers[callee].append((caller, site))
+        while todo:
+            callee = todo.popleft()
+            for caller, site in callers.get(callee, ()):
+                handed = {v.index for i, v in site.given if isinstance(v, Param) and i in found[callee]}
+                if not handed <= found.get(caller, set()):
+                    found.setdefault(caller, set()).update(handed)
+                    todo.append(caller)
+        return found
 
     def _type(self, entry: Entry, site: CallSite, caller: str) -> str:
         """The class of the callee's own instance."""
@@ -465,13 +523,14 @@ class Finder:
             case _:
                 return ""
 
-    def _receiver(self, entry: Entry, site: CallSite) -> int:
+    def _receiver(self, entry: Entry, site: CallSite, callee: str) -> int:
         """What the callee's own instance is to the context."""
         if not site.certain:
             return MAYBE
         match site.receiver:
             case Fresh(type=name):
-                return SHARED if site.started and self._is_active(name) else FRESH
+                made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
+                return SHARED if site.started and not made and self._is_active(name) else FRESH
             case Param(function=caller, index=0):
                 published = site.started and self._symbols.functions[caller][1].name == "__init__"
                 return SHARED if published else entry.receiver
@@ -563,7 +622,20 @@ def _covers(weak: Entry, strong: Entry) -> bool:
         and weak.type == strong.type
         and weak.before in ("", strong.before)
         and weak.origin == strong.origin
+        and weak.flags <= strong.flags
     )
+
+
+def is_possible(needs: Conditions, entry: Entry) -> bool:
+    """Whether a spot can be reached with the constants that a function was given."""
+    if not needs or not entry.flags:
+        return True
+    given = dict(entry.flags)
+    for predicate, outcome in needs:
+        literal = given.get(predicate.value.index) if isinstance(predicate.value, Param) else None
+        if literal is not None and predicate.test in DECIDING and satisfies(literal, predicate) is not outcome:
+            return False
+    return True
 
 
 def is_early(site: Access | Act | CallSite, effects: Effects) -> bool:
@@ -613,5 +685,5 @@ def _is_public(function: Function) -> bool:
     if name.startswith("<"):
         return name == "<module>"
     if name.startswith("__") and name.endswith("__"):
-        return name not in ("__init__", "__new__", "__del__", "__repr__", "__str__")
+        return name not in ("__new__", "__del__", "__repr__", "__str__")
     return not name.startswith("_")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
-from racelint.analysis.state import Call, Held, Read, State
+from racelint.analysis.state import ALWAYS, Call, Conditions, Held, Read, State
 from racelint.analysis.values import (
     Captured,
     Element,
@@ -51,6 +51,7 @@ class Access(Record):
     started: bool
     joined: int
     looped: bool = False  # in a loop of its function
+    needs: Conditions = ALWAYS
 
 
 class Act(Record):
@@ -75,10 +76,14 @@ class Act(Record):
     calls: tuple[Call, ...] = ()
     held: tuple[Held, ...] = ()  # at the act itself
     value: str = ""  # what an insertion puts in: "object" or "opened" for what has an identity
+    needs: Conditions = ALWAYS
 
 
 class CallSite(Record):
-    """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path)."""
+    """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path).
+
+    `given` are the arguments that are constants or the caller's own parameters, by the callee's parameter.
+    """
 
     callee: str | Value
     span: Span
@@ -88,6 +93,8 @@ class CallSite(Record):
     joined: int
     certain: bool
     looped: bool = False
+    needs: Conditions = ALWAYS
+    given: tuple[tuple[int, Value], ...] = ()
 
 
 class Start(Record):
@@ -144,10 +151,17 @@ class Effects:
                         held=common(known.held, state.held),
                         started=known.started or state.started,
                         joined=known.joined & state.joined,
+                        needs=known.needs & state.conditions() if known.needs else ALWAYS,
                     )
+                elif known.needs:
+                    entries[index] = known._replace(needs=known.needs & state.conditions())
                 break
         else:
-            entries.append(Access(path, kind, span, detail, state.held, state.started, state.joined, self.looped))
+            entries.append(
+                Access(
+                    path, kind, span, detail, state.held, state.started, state.joined, self.looped, state.conditions()
+                )
+            )
         if state.reads is not None and kind in READS and len(state.reads) < MOST_READS:
             state.reads.append(Read(path, span, state.held, False))
         check = state.checks.get(path)
@@ -164,7 +178,7 @@ class Effects:
         act = Act(
             path, kind, span, read.span, by, common(read.held, state.held),
             (read.suspended or suspended) and not state.claimed, detail,
-            state.started, state.joined, self.caught, read.held, calls, state.held, value,
+            state.started, state.joined, self.caught, read.held, calls, state.held, value, state.conditions(),
         )  # fmt: skip
         entries = self.acts.setdefault((read.span, span, kind), [])
         for index, known in enumerate(entries):
@@ -172,20 +186,37 @@ class Effects:
                 entries[index] = known._replace(
                     through=common(known.through, act.through), suspended=known.suspended or act.suspended,
                     started=known.started or act.started, joined=known.joined & act.joined,
+                    needs=known.needs & act.needs,
                 )  # fmt: skip
                 return
         entries.append(act)
 
-    def call(self, callee: str | Value, span: Span, receiver: Value | None, state: State, *, certain: bool) -> None:
+    def call(
+        self, callee: str | Value, span: Span, receiver: Value | None, state: State, *, certain: bool,
+        given: tuple[tuple[int, Value], ...] = (),
+    ) -> None:  # fmt: skip
         """Record a call."""
         key = (span, callee)
         known = self.calls.get(key)
-        site = CallSite(callee, span, receiver, state.held, state.started, state.joined, certain, self.looped)
+        site = CallSite(
+            callee,
+            span,
+            receiver,
+            state.held,
+            state.started,
+            state.joined,
+            certain,
+            self.looped,
+            state.conditions(),
+            given,
+        )
         if known is not None:
             site = site._replace(
                 held=common(known.held, site.held),
                 started=known.started or site.started,
                 joined=known.joined & site.joined,
+                needs=known.needs & site.needs,
+                given=tuple([pair for pair in known.given if pair in given]),
             )
         self.calls[key] = site
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_early
+from racelint.analysis.concrete import Concrete
+from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
@@ -87,6 +88,7 @@ class Races:
         self._effects = effects
         self._places = places
         self._contexts = contexts
+        self._concrete = Concrete(symbols, contexts)
         self.spots = self._gather()
 
     def _gather(self) -> dict[Place, list[Spot]]:
@@ -123,6 +125,8 @@ class Races:
         early = is_early(access, self._effects[function_id])
         spots: list[Spot] = []
         for entry in entries:
+            if not is_possible(access.needs, entry):
+                continue
             receiver = entry.receiver if located.own or located.constructed else of_root(access.path)
             if located.place.kind != "field" or (located.own and name == "__init__"):
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
@@ -175,11 +179,13 @@ class Races:
             return confidence
         if overlap(of_threads(write.locks), of_threads(other.locks)):
             return Silence.SAME_LOCK
+        if self._never_one(write, other):
+            return Silence.APART
         if shape in ("store-store", "store-test") and not self._decides(place, shape, write, other):
             confidence = 1
         if shape == "update-update" and not self.is_tested(place):
             shape = "count-count"
-        if not (write.entry.sure and other.entry.sure) or self._is_overridden(write, other):
+        if not (write.entry.sure and other.entry.sure):
             confidence = 1
         if (one.is_external or two.is_external) and _is_member(write.access.path) != _is_member(other.access.path):
             confidence = 1  # what a container of the project holds is hardly what a caller made himself
@@ -240,27 +246,12 @@ class Races:
         """Whether something is decided by a place anywhere."""
         return any(spot.access.kind == "test" or isinstance(spot.access, Act) for spot in self.spots.get(place, ()))
 
-    def _is_overridden(self, first: Spot, second: Spot) -> bool:
-        """Whether one access is in a method that the other one's class has put another one in place of."""
-        return self._replaces(first, second) or self._replaces(second, first)
-
-    def _replaces(self, base: Spot, heir: Spot) -> bool:
-        """Whether the heir's class overrides a method on the way to the other access: its objects go another way."""
-        heir_source, inherited = self._symbols.functions[heir.function]
-        if inherited.owner is None or not base.located.own or not heir.located.own:
+    def _never_one(self, first: Spot, second: Spot) -> bool:
+        """Whether no object makes both accesses, each as its own: a class overrides a method on the way to one."""
+        if not (first.located.own and second.located.own):
             return False
-        below = f"{heir_source.name}:{inherited.owner}"
-        way = [caller for caller, _ in self._contexts.way(base.function, base.entry)]
-        if any(self._symbols.functions[caller][1].owner == inherited.owner for caller in way):
-            return False
-        return any(self._overrides(below, function_id) for function_id in (*way, base.function))
-
-    def _overrides(self, below: str, function_id: str) -> bool:
-        source, function = self._symbols.functions[function_id]
-        owner = f"{source.name}:{function.owner}"
-        if function.owner is None or below not in self._symbols.subtypes(owner):
-            return False
-        return self._symbols.method(below, function.name) != function_id
+        classes = self._concrete.classes
+        return classes(first.function, first.entry).isdisjoint(classes(second.function, second.entry))
 
     def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""

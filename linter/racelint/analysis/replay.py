@@ -7,7 +7,6 @@ from racelint.analysis.body import (
     MOST_CALLS,
     MOST_GUESSED_CALLS,
     MOST_INVOKES,
-    Conditions,
     Keywords,
     Place,
     Summary,
@@ -16,7 +15,7 @@ from racelint.analysis.body import (
 from racelint.analysis.conditions import holds
 from racelint.analysis.locking import Locking
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, union
-from racelint.analysis.state import THREADS, Invoke, Predicate, Read, Resize, State
+from racelint.analysis.state import THREADS, Conditions, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (

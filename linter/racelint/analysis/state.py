@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.paths import FIXED, mentions, union
-from racelint.analysis.values import NOTHING_KNOWN, Literal, Site, Value, Values
+from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Value, Values
 from racelint.record import Record
 from racelint.span import Span
 
@@ -96,6 +96,8 @@ class Check(Record):
 
 
 Assumptions: TypeAlias = dict[Predicate, bool]
+Conditions: TypeAlias = frozenset[tuple[Predicate, bool]]  # what must hold of a function's own parameters
+ALWAYS: Conditions = frozenset()
 Flags: TypeAlias = frozenset[tuple[str, Value]]
 
 
@@ -148,6 +150,12 @@ class State:
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
+
+    def conditions(self) -> Conditions:
+        """What the path to here says about the function's own parameters."""
+        if not self.assumptions:
+            return ALWAYS
+        return frozenset([(p, held) for p, held in self.assumptions.items() if type(p.value) is Param])
 
     def suspend(self) -> None:
         """Other tasks run: what was read before may no longer hold."""

@@ -1,0 +1,51 @@
+"""Concrete classes: on objects of which classes an access can happen at all."""
+
+from __future__ import annotations
+
+from racelint.analysis.contexts import Contexts, Entry
+from racelint.analysis.symbols import Symbols
+
+
+class Concrete:
+    """Judges inherited methods class by class: two accesses meet only on an object that can make both."""
+
+    def __init__(self, symbols: Symbols, contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._contexts = contexts
+        self._known: dict[tuple[str, Entry], frozenset[str]] = {}
+        self._families: dict[str, frozenset[str]] = {}
+
+    def classes(self, function_id: str, entry: Entry) -> frozenset[str]:
+        """The classes whose objects run a method in an entry state: in them no method on the way is overridden."""
+        key = (function_id, entry)
+        if key not in self._known:
+            self._known[key] = self._classes(function_id, entry)
+        return self._known[key]
+
+    def _classes(self, function_id: str, entry: Entry) -> frozenset[str]:
+        found = self._family(entry.type or self._owner(function_id))
+        while owner := self._owner(function_id):
+            found &= self._family(owner)
+            name = self._symbols.functions[function_id][1].name
+            came = self._contexts.entries[function_id].get(entry)
+            if came is None or not self._is_inherited(came.caller, owner, function_id):
+                found = frozenset([c for c in found if self._symbols.method(c, name) == function_id])
+            if came is None or not came.own:
+                break
+            function_id, entry = came.caller, came.entry
+        return found
+
+    def _is_inherited(self, caller_id: str, owner: str, function_id: str) -> bool:
+        """Whether a method is called as the base class's own, past an override: `super().method()`."""
+        caller = self._owner(caller_id)
+        name = self._symbols.functions[function_id][1].name
+        return caller in self._family(owner) and self._symbols.method(caller, name) != function_id
+
+    def _owner(self, function_id: str) -> str:
+        source, function = self._symbols.functions[function_id]
+        return f"{source.name}:{function.owner}" if function.owner else ""
+
+    def _family(self, type_id: str) -> frozenset[str]:
+        if type_id not in self._families:
+            self._families[type_id] = frozenset({type_id, *self._symbols.subtypes(type_id)})
+        return self._families[type_id]
