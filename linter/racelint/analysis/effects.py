@@ -116,6 +116,7 @@ class Crossing(Record):
     loop: Span
     span: Span
     held: tuple[Held, ...]
+    joined: int
 
 
 @dataclass
@@ -243,12 +244,12 @@ class Effects:
         elif known != held:
             self.holds[span] = common(known, held)
 
-    def cross(self, path: Value, loop: Span, span: Span) -> None:
+    def cross(self, path: Value, loop: Span, span: Span, joined: int) -> None:
         """An iteration has gone on after a suspension."""
         if type(root(path)) in _SHARED:
             entries = self.crossings.setdefault((loop, span), [])
             if all(entry.path != path for entry in entries):
-                entries.append(Crossing(path, loop, span, self.suspensions.get(span, ())))
+                entries.append(Crossing(path, loop, span, self.suspensions.get(span, ()), joined))
 
     def all_accesses(self) -> Iterator[Access]:
         """Every access, in the order in which they were first met."""

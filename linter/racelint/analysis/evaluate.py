@@ -6,7 +6,7 @@ from racelint.analysis.calls import is_abstract
 from racelint.analysis.conditions import Conditions
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.paths import bounded, containers, element, union, unite
-from racelint.analysis.state import LOCAL, State, join
+from racelint.analysis.state import LOCAL, TASKS, State, join
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -243,6 +243,7 @@ class Evaluator(Loops, Conditions, Statements):
                 results.append(self.run_coroutine(value, span, state))
             else:
                 results.append((value,) if isinstance(value, Result) else NOTHING_KNOWN)
+                state.joined |= TASKS if self.is_own_task(value) else 0
             suspends = suspends or not isinstance(value, Partial) or self.coroutine_suspends(value)
         if suspends:
             self.suspend(span, state)

@@ -131,7 +131,7 @@ class Loops(Body):
         frame.suspended = frame.suspended or state.waited
         for container, loop_span, span in state.crossed:
             if loop_span == loop.span:
-                self.effects.cross(container, loop_span, span)
+                self.effects.cross(container, loop_span, span, state.joined)
 
     def conflict(
         self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False

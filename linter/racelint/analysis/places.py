@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.locking import sounds_like_lock
-from racelint.analysis.state import Held
+from racelint.analysis.state import FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
@@ -13,6 +13,7 @@ from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
 ASYNC = "~"  # marks locks between tasks
+MARKS = {"async": ASYNC, FLAG: "@"}
 ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
 
 
@@ -155,7 +156,7 @@ class Places:
 
     def locks(self, held: tuple[Held, ...]) -> frozenset[str]:
         """The names of locks that are held; those of an event loop's tasks are marked, they exclude no thread."""
-        names = {f"{ASYNC}{self.lock(h.lock)}" if h.kind == "async" else self.lock(h.lock) for h in held}
+        names = {f"{MARKS.get(h.kind, '')}{self.lock(h.lock)}" for h in held}
         if any(h.kind == "unknown" and not isinstance(h.lock, Element) for h in held):
             names.add(ANY_LOCK)  # a lock by its name only may be another one's underlying lock
         return frozenset(names)

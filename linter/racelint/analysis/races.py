@@ -12,7 +12,7 @@ from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Conte
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
-from racelint.analysis.state import LOCAL, THREADS
+from racelint.analysis.state import LOCAL, TASKS, THREADS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Element, Field, Member, Param, Value
 
@@ -170,7 +170,9 @@ class Races:
             return Silence.APART
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
             return Silence.APART
-        if _has_joined(write, two) or _has_joined(other, one):
+        if self.has_ended(write.function, write.access.joined, two) or self.has_ended(
+            other.function, other.access.joined, one
+        ):
             return Silence.ORDERED
         if self._is_before(write, other) or self._is_before(other, write):
             return Silence.ORDERED
@@ -198,6 +200,18 @@ class Races:
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
+
+    def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
+        """Whether a function has waited for a context: one that it has started itself, or its class's task."""
+        if context.starter is None:
+            return False
+        if context.kind == "task" and joined & TASKS:
+            return self._family(self._owner(function_id), self._owner(context.starter))
+        return bool(joined & LOCAL) and context.starter == function_id
+
+    def _owner(self, function_id: str) -> str:
+        source, function = self._symbols.functions[function_id]
+        return f"{source.name}:{function.owner}" if function.owner else ""
 
     def is_mild(self, shape: str, write: Spot, other: Spot) -> bool:
         """Whether code deals with it itself (a handler), or it is configuration that is set before it matters."""
@@ -316,8 +330,7 @@ class Races:
         if made and all(not roots[index].is_external for index in made):
             return 1  # the objects are made by what runs there
         started_in = context.starter or context.function
-        source, function = self._symbols.functions[started_in]
-        owner = f"{source.name}:{function.owner}" if function.owner else ""
+        owner = self._owner(started_in)
         place = write.located.place
         if place.kind in ("global", "captured") or self._family(owner, write.located.type):
             return 3 if context.starter else 2
@@ -405,11 +418,6 @@ def _is_member(path: Value) -> bool:
 def _class(spot: Spot) -> str:
     """The class of the object, as near as the way to the access tells."""
     return spot.entry.type if spot.located.own and spot.entry.type else spot.located.type
-
-
-def _has_joined(spot: Spot, context: Context) -> bool:
-    """Whether a function has waited for what it has started itself."""
-    return bool(spot.access.joined & LOCAL) and context.starter == spot.function
 
 
 def _made_apart(first: Spot, second: Spot) -> bool:

@@ -15,7 +15,7 @@ from racelint.analysis.body import (
 from racelint.analysis.conditions import holds
 from racelint.analysis.locking import Locking
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, union
-from racelint.analysis.state import THREADS, Conditions, Invoke, Predicate, Read, Resize, State
+from racelint.analysis.state import TASKS, THREADS, Conditions, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
@@ -226,7 +226,7 @@ class Replay(Locking):
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True
-        state.joined |= summary.joins & THREADS
+        state.joined |= summary.joins & (THREADS | TASKS)
 
     def _replay_stores(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """Paths that the callee has given other values."""

@@ -230,6 +230,20 @@ class Starting(Body):
         value = self.symbols.static(owner.partition(":")[0], call.func)
         return isinstance(value, Builtin) and value.name in self.knowledge.concurrency.threads
 
+    def is_own_task(self, value: Value) -> bool:
+        """Whether a field of the own instance holds a task that the class has started."""
+        if not (isinstance(value, Field) and isinstance(value.base, Param) and value.base.index == 0):
+            return False
+        owner = self.types.class_of(value.base)
+        declared = self.symbols.field(owner, value.name) if owner else None
+        made = [a.value for a in declared[1].values if isinstance(a.value, Call)] if declared else []
+        rows = [
+            self.knowledge.concurrency.start(f"*.{call.func.name}")
+            for call in made
+            if isinstance(call.func, Attr | Name)
+        ]
+        return any([row is not None and row.kind == "task" for row in rows])
+
     def is_thread(self, value: Value) -> bool:
         """Whether a value is a thread (or a process): something that runs once it is started."""
         threads = self.knowledge.concurrency.threads

@@ -68,11 +68,16 @@ class Predicate(NamedTuple):
     scalar: object = None
 
 
-THREADS, LOCAL = 1, 2
+THREADS, LOCAL, TASKS = 1, 2, 4
+FLAG = "flag"  # the kind of a lock that is a flag
 
 
 class Held(Record):
-    """A lock that is held, and where it was taken; `kind` is the knowledge row's, "unknown" for a lock by its name."""
+    """A lock that is held, and where it was taken.
+
+    `kind` is the knowledge row's, "unknown" for a lock by its name, `FLAG` for a flag that was found unset and set
+    under one lock: until it is set back it keeps out whoever tests it so.
+    """
 
     lock: Value
     taken: Span
@@ -108,10 +113,10 @@ class State:
     with it, so that `if found: break` after the branch that resized is understood. `held` are the locks that are
     certainly held, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
     `reads` gathers reads while an expression is evaluated (None: nobody asks). `started` says that something may have
-    been started that runs beside what follows, `joined` what has surely ended: `THREADS`, or what this function has
-    started itself (`LOCAL`). `claimed` says that a flag keeps other instances out, `waited`
-    that other tasks may have run in this turn of a loop, `crossed` are iterations of this
-    turn that have been suspended: container, loop, suspension.
+    been started that runs beside what follows, `joined` what has surely ended: `THREADS`, what this function has
+    started itself (`LOCAL`), the tasks that the own class has started (`TASKS`). `claimed` says that a flag keeps
+    other instances out, `waited` that other tasks may have run in this turn of a loop, `crossed` are iterations of
+    this turn that have been suspended: container, loop, suspension.
     """
 
     __slots__ = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
-from racelint.analysis.effects import is_shared_path
+from racelint.analysis.effects import common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, union, unite
-from racelint.analysis.state import LOCAL, Read, State
+from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -175,8 +175,17 @@ class Statements(Calls):
             for value in values:
                 self.effects.store(path, value)
             self.publish(path, values)
+            self._set_flag(path, values, span, state)
         state.heap[path] = values
         state.checks.pop(path, None)
+
+    def _set_flag(self, path: Value, values: Values, span: Span, state: State) -> None:
+        """`with lock: if self.busy: return; self.busy = True` keeps others out until it is set back."""
+        if any([held.kind == FLAG and held.lock == path for held in state.held]):
+            state.held = tuple([held for held in state.held if held.kind != FLAG or held.lock != path])
+        check = state.checks.get(path)
+        if check is not None and values == (Literal(True, "bool"),) and common(check.read.held, state.held):
+            state.held = (*state.held, Held(path, span, FLAG))
 
     def _stored(self, values: Values) -> str:
         """What kind of thing is stored, in a word of `Access.detail`."""
@@ -313,7 +322,7 @@ class Statements(Calls):
         """Leave context managers."""
         if frame.suspended:
             self.suspend(hold.span, state)
-        state.held = tuple([held for held in state.held if held in frame.held])
+        state.held = tuple([held for held in state.held if held in frame.held or held.kind == FLAG])
         if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):
             state.joined |= LOCAL
 

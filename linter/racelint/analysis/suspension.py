@@ -71,7 +71,9 @@ class Suspensions:
             if any(lock.startswith((ASYNC, ANY_LOCK)) for lock in locks):
                 continue
             for other in self._races.spots.get(located.place, ()):
-                if self._falsifies(act, function_id, entry, other, locks):
+                if not self._has_ended(function_id, act.joined, other) and self._falsifies(
+                    act, function_id, entry, other, locks
+                ):
                     sure = self._sureness(entry, other, function_id, act)
                     if best is None or sure > best.confidence:
                         best = StaleWrite(located.place, function_id, entry, act, located, other, sure)
@@ -107,6 +109,10 @@ class Suspensions:
         if act.kind in IN_PLACE or act.kind == "lookup":
             return write.kind in IN_PLACE or write.kind == "store"
         return write.kind in ("store", "update", "delete")
+
+    def _has_ended(self, function_id: str, joined: int, other: Spot) -> bool:
+        """Whether the other access's task has ended: it was awaited."""
+        return bool(joined) and self._races.has_ended(function_id, joined, self._contexts.roots[other.entry.context])
 
     def _is_thread(self, spot: Spot) -> bool:
         return self._contexts.roots[spot.entry.context].kind in ("thread", "pool", "process", "unknown")
@@ -180,7 +186,8 @@ class Suspensions:
             assert located is not None
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):
-                if self._resizes(function_id, entry, other, locks):
+                ended = self._has_ended(function_id, crossing.joined, other)
+                if not ended and self._resizes(function_id, entry, other, locks):
                     sure = self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:
                         best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
