@@ -169,10 +169,10 @@ class Body(Flow[State, Frame]):
         self.constructs = self.function.name == "__init__"
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
+        self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
         self.testing = False  # the expression at hand decides a branch
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
-        self.polled = False  # a call has asked which of many things are ready
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -231,6 +231,8 @@ class Body(Flow[State, Frame]):
 
     def note(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path."""
+        if kind == "read" and span in self.told:
+            kind = "peek"
         holder = self.holders.get(path)
         if holder is not None and path in state.heap.get(holder, ()):
             self.effects.access(holder, kind, span, state, detail, value)

@@ -28,7 +28,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Call, Function, Jump, Name, Source, Star
+from racelint.model import Attr, Build, Call, Function, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
@@ -51,8 +51,9 @@ class Calls(Replay, Library):
         outer = state.reads
         if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):
             state.reads = None  # what a call makes of its arguments is something else
+        outer_told, self.told = self.told, self._told(call, callees)
         args, keywords = self._arguments(call, state)
-        state.reads = outer
+        state.reads, self.told = outer, outer_told
         self.note_single(call)
         self.once = False
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
@@ -63,6 +64,23 @@ class Calls(Replay, Library):
             return special
         results = [self._apply_found(callee, args, keywords, call.span, state) for callee in callees]
         return unite(results)
+
+    def _told(self, call: Call, callees: Values) -> frozenset[Span]:
+        """Where the arguments stand that a call only makes text of: one that is None by now does no harm there."""
+        names = [c.name if isinstance(c, Builtin) else f"*.{c.name}" if isinstance(c, Field) else "" for c in callees]
+        if not names or not all([self.knowledge.does(name, "tells") for name in names]):
+            return frozenset()
+        found: set[Span] = set()
+        todo = list(call.args)
+        while todo:
+            match todo.pop():
+                case Op(operands=parts) | Build(parts=parts):
+                    todo.extend(parts)
+                case Attr(span=span) | Name(span=span):
+                    found.add(span)
+                case _:
+                    pass
+        return frozenset(found)
 
     def _arguments(self, call: Call, state: State) -> tuple[tuple[Values, ...], Keywords]:
         args: list[Values] = []

@@ -415,8 +415,8 @@ class Finder:
         """Propagate a context from a root along all calls."""
         if root_id not in self._effects or context.kind == "process":
             return
-        constructs = self._symbols.functions[root_id][1].name == "__init__"
-        first = Entry(index, FRESH if constructs else context.receiver, self._contract(root_id))
+        receiver = FRESH if self._makes_itself(root_id) else context.receiver
+        first = Entry(index, receiver, self._contract(root_id))
         if not self._enter(root_id, first, None):
             return
         todo = deque([(root_id, first)])
@@ -439,6 +439,14 @@ class Finder:
                     next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _makes_itself(self, function_id: str) -> bool:
+        """Whether a method constructs its own instance, anew perhaps: nobody else may use it meanwhile."""
+        if self._symbols.functions[function_id][1].name == "__init__":
+            return True
+        sites = self._effects[function_id].calls.values()
+        made = [s.callee for s in sites if s.receiver == Param(function_id, 0) and isinstance(s.callee, str)]
+        return any(self._symbols.functions[callee][1].name == "__init__" for callee in made)
 
     def _may_run(self, function_id: str, type_id: str) -> bool:
         """Whether an object of a class, or of one below it, can have a method."""

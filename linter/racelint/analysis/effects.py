@@ -132,6 +132,7 @@ class Effects:
     suspensions: dict[Span, tuple[Held, ...]] = field(default_factory=dict)
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
+    polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop

@@ -101,6 +101,8 @@ class Guards:
             return None
         if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
             return None
+        if self._races.is_driven_instead(breach, other) or self._races.is_driven_instead(other, breach):
+            return None
         first, second = (breach, other) if breach.is_write else (other, breach)
         if not first.is_write:
             return None

@@ -126,7 +126,7 @@ class Library(Body):
     def _note_repetition(self, name: str, args: tuple[Values, ...], keywords: Keywords) -> None:
         """A timer is made; or this function, for one, asks what is ready, or makes a timer for its own next run."""
         if self.knowledge.does(name, "polls"):
-            self.polled = True
+            self.effects.polls = True
         row = self.knowledge.does(name, "repeats") or self.knowledge.does(name, "delays")
         if row is None:
             return
@@ -144,7 +144,10 @@ class Library(Body):
         known = container is not None
         self.lock_method(base, name, call, state)
         if container is None:
-            if self.types.of(base) is not None or base == UNKNOWN:
+            found = self.types.of(base)
+            if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "polls"):
+                self.effects.polls = True
+            if found is not None or base == UNKNOWN:
                 return (Result(self.site(call, state)),)
             container = self.knowledge.guess
         if name in container.views and not args:

@@ -165,7 +165,7 @@ class Loops(Body):
 
     def _is_repeated(self, container: Value, style: str) -> bool:
         """Whether an enclosing loop goes on until the container is as it wants it, or a call tells again what to do."""
-        return self.polled or style == "rounds" or any([container in frame.watched for frame in self.frames])
+        return self.effects.polls or style == "rounds" or any([container in frame.watched for frame in self.frames])
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""

@@ -170,6 +170,8 @@ class Races:
             return Silence.APART
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
             return Silence.APART
+        if self.is_driven_instead(write, other) or self.is_driven_instead(other, write):
+            return Silence.CALLERS
         if self.has_ended(write.function, write.access.joined, two) or self.has_ended(
             other.function, other.access.joined, one
         ):
@@ -200,6 +202,15 @@ class Races:
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
+
+    def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller takes the turns of a loop that waits for input himself, which else the other context takes."""
+        caller, context = self._contexts.roots[spot.entry.context], self._contexts.roots[other.entry.context]
+        if not caller.is_external or context.is_external:
+            return False
+        way = [function for function, _ in self._contexts.way(spot.function, spot.entry)]
+        turns = [function for function in (*way, spot.function) if self._effects[function].polls]
+        return any(e.context == other.entry.context for function in turns for e in self._contexts.entries[function])
 
     def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
         """Whether a function has waited for a context: one that it has started itself, or its class's task."""
