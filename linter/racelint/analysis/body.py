@@ -170,6 +170,7 @@ class Body(Flow[State, Frame]):
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
+        self.using: Span | None = None  # the expression at hand that would fail if its value were gone
         self.testing = False  # the expression at hand decides a branch
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
@@ -181,6 +182,13 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def evaluate(self, expr: Expr, state: State) -> Values:
         """The values of an expression; its effects are applied to the state."""
+
+    def use(self, expr: Expr, state: State) -> Values:
+        """The values of an expression that an operation needs to be there."""
+        outer, self.using = self.using, getattr(expr, "span", None)
+        values = self.evaluate(expr, state)
+        self.using = outer
+        return values
 
     @abstractmethod
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
@@ -233,6 +241,8 @@ class Body(Flow[State, Frame]):
         """Record an access of a path."""
         if kind == "read" and span in self.told:
             kind = "peek"
+        elif kind == "read" and span == self.using:
+            detail = "used"
         holder = self.holders.get(path)
         if holder is not None and path in state.heap.get(holder, ()):
             self.effects.access(holder, kind, span, state, detail, value)

@@ -41,11 +41,11 @@ class Calls(Replay, Library):
     def call(self, call: Call, state: State) -> Values:
         """Evaluate a call expression."""
         if isinstance(call.func, Attr):
-            bases = self.evaluate(call.func.base, state)
+            bases = self.use(call.func.base, state)
             self.summaries.usage.method_call(self.id, call.func.name)
             callees = unite([self._method(base, call.func.name, call.span, state) for base in bases])
         else:
-            callees = self.evaluate(call.func, state)
+            callees = self.use(call.func, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
         outer = state.reads

@@ -14,11 +14,13 @@ class Concrete:
         self._contexts = contexts
         self._known: dict[tuple[str, Entry], frozenset[str]] = {}
         self._families: dict[str, frozenset[str]] = {}
+        self._every = frozenset(symbols.types)
 
     def classes(self, function_id: str, entry: Entry) -> frozenset[str]:
         """The classes whose objects run a method in an entry state: in them no method on the way is overridden."""
         key = (function_id, entry)
         if key not in self._known:
+            self._known[key] = self._every  # for a context that starts itself anew
             self._known[key] = self._classes(function_id, entry)
         return self._known[key]
 
@@ -30,10 +32,20 @@ class Concrete:
             came = self._contexts.entries[function_id].get(entry)
             if came is None or not self._is_inherited(came.caller, owner, function_id):
                 found = frozenset([c for c in found if self._symbols.method(c, name) == function_id])
-            if came is None or not came.own:
+            if came is None:
+                return found & self._starting(entry)
+            if not came.own:
                 break
             function_id, entry = came.caller, came.entry
         return found
+
+    def _starting(self, entry: Entry) -> frozenset[str]:
+        """The classes whose objects start the context on themselves; all, if it is not started so."""
+        context = self._contexts.roots[entry.context]
+        states = self._contexts.entries.get(context.starter or "", ())
+        if not context.own or context.starter is None or not states:
+            return self._every
+        return frozenset().union(*[self.classes(context.starter, state) for state in states])
 
     def _is_inherited(self, caller_id: str, owner: str, function_id: str) -> bool:
         """Whether a method is called as the base class's own, past an override: `super().method()`."""

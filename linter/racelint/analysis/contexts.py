@@ -71,6 +71,7 @@ class Context(Record):
     receiver: int
     certain: bool = True
     awaited: bool = False  # its starter waits for it at once
+    own: bool = False  # it runs a method of its starter's own instance
 
     @property
     def is_loop(self) -> bool:
@@ -118,6 +119,7 @@ class Contexts:
     started_under: dict[str, frozenset[int]] = field(default_factory=dict)  # by the calls of a function
     _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
+    turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with all that leads there
 
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""
@@ -161,6 +163,7 @@ class Finder:
         self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
         self._given: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)  # to what is started
         self._edges: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
+        self._callers: dict[str, set[str]] = defaultdict(set)
         self._called: set[str] = set()
         self._found = Contexts()
         self._active: set[str] = set()
@@ -190,14 +193,23 @@ class Finder:
             for function_id in self._merged.get(context, (context.function,)):
                 self._spread(index, context, function_id)
         self._find_started()
+        self._found.turning = {f: self._leading_to(f) for f, effects in product.items() if effects.polls}
         return self._found
+
+    def _leading_to(self, function_id: str) -> set[str]:
+        """A function, and all that call it, directly or not."""
+        found, todo = {function_id}, [function_id]
+        while todo:
+            new = self._callers.get(todo.pop(), set()) - found
+            found |= new
+            todo.extend(new)
+        return found
 
     def _find_started(self) -> None:
         """Which contexts each function starts, itself or by its calls."""
-        callers: dict[str, set[str]] = defaultdict(set)
         for caller, edges in self._edges.items():
             for callee, _ in edges:
-                callers[callee].add(caller)
+                self._callers[callee].add(caller)
         found: dict[str, set[int]] = defaultdict(set)
         for index, context in enumerate(self._found.roots):
             todo = [context.starter] if context.starter else []
@@ -206,7 +218,7 @@ class Finder:
                 function_id = todo.pop()
                 if index not in found[function_id]:
                     found[function_id].add(index)
-                    todo.extend(callers.get(function_id, ()))
+                    todo.extend(self._callers.get(function_id, ()))
         self._found.started_under = {function_id: frozenset(indexes) for function_id, indexes in found.items()}
 
     def _makers(self, context: Context) -> list[str]:
@@ -363,7 +375,8 @@ class Finder:
         fresh = isinstance(target.receiver, Fresh)
         receiver = OWN if fresh else SHARED
         many = start.many or (start.looped and not fresh)
-        return Context(start.kind, target.function, starter, start.span, many, receiver, awaited=start.awaited)
+        own = target.receiver is not None and self._symbols.is_instance(target.receiver)
+        return Context(start.kind, target.function, starter, start.span, many, receiver, awaited=start.awaited, own=own)
 
     def _entries(self) -> Iterator[Context]:
         """What libraries call."""
@@ -430,7 +443,7 @@ class Finder:
             for callee, site in self._edges.get(function_id, ()):
                 if site.joined & THREADS or (context.kind in ("thread", "pool") and self._is_coroutine(callee)):
                     continue  # a coroutine does not run in the thread that makes it
-                own = site.receiver == Param(function_id, 0)
+                own = site.receiver is not None and self._symbols.is_instance(site.receiver)
                 if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):
                     continue
                 next_entry = self._through(entry, function_id, callee, site)
@@ -510,7 +523,7 @@ class Finder:
         match site.receiver:
             case None:
                 return ""
-            case Param(function=function, index=0) if function == caller:
+            case Param(function=function) as instance if function == caller and self._symbols.is_instance(instance):
                 source, record = self._symbols.functions[caller]
                 own = f"{source.name}:{record.owner}" if record.owner else ""
                 known = entry.type
@@ -521,7 +534,7 @@ class Finder:
     def _origin(self, entry: Entry, site: CallSite) -> str:
         """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
         match site.receiver:
-            case Param(index=0):
+            case Param() as own if self._symbols.is_instance(own):
                 return entry.origin
             case Field(base=base, name=name):
                 owner = self._types.class_of(base)
@@ -539,7 +552,7 @@ class Finder:
             case Fresh(type=name):
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
                 return SHARED if site.started and not made and self._is_active(name) else FRESH
-            case Param(function=caller, index=0):
+            case Param(function=caller) as own if self._symbols.is_instance(own):
                 published = site.started and self._symbols.functions[caller][1].name == "__init__"
                 return SHARED if published else entry.receiver
             case Field() as path:
@@ -552,7 +565,7 @@ class Finder:
                         return SHARED
                     base = base.base
                 if isinstance(base, Param):
-                    return entry.receiver if base.index == 0 else MAYBE
+                    return entry.receiver if self._symbols.is_instance(base) else MAYBE
                 return SHARED
             case None | TypeValue() | Global():
                 return SHARED

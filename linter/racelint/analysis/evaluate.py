@@ -48,6 +48,7 @@ from racelint.model import (
 )
 from racelint.span import Span
 
+COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what works on anything
 SCALARS = {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "not", "compare"}
 
 
@@ -102,7 +103,7 @@ class Evaluator(Loops, Conditions, Statements):
             case Name():
                 return self._name(expr, state)
             case Attr(base=base, name=name, span=span):
-                return unite([self.attribute(value, name, span, state) for value in self.evaluate(base, state)])
+                return unite([self.attribute(value, name, span, state) for value in self.use(base, state)])
             case Call():
                 return self.call(expr, state)
             case Const(value=value):
@@ -111,7 +112,7 @@ class Evaluator(Loops, Conditions, Statements):
                 return self._item(expr, state)
             case Op(operator=operator, operands=operands, span=span):
                 for operand in operands:
-                    self.evaluate(operand, state)
+                    self.evaluate(operand, state) if operator in COMPARED else self.use(operand, state)
                 return NOTHING_KNOWN if operator in SCALARS else (Result(self.site(span, state)),)
             case Build():
                 return self._build(expr, state)
@@ -132,7 +133,10 @@ class Evaluator(Loops, Conditions, Statements):
             case Await(value=value, span=span):
                 if isinstance(value, Call):
                     return self._await_call(value, span, state)
-                return self.opaque(self._await(self.evaluate(value, state), span, state), span, state)
+                awaited = self.use(value, state)
+                if state.reads:  # `self.x = await self.x`: whoever waits for it puts the same there
+                    state.reads[:] = [read for read in state.reads if read.span != getattr(value, "span", None)]
+                return self.opaque(self._await(awaited, span, state), span, state)
             case Yield(span=span):
                 return self.opaque(self._yield(expr, state), span, state)
             case Star(value=value):
@@ -150,7 +154,7 @@ class Evaluator(Loops, Conditions, Statements):
         return self.read(path, state)
 
     def _item(self, expr: Item, state: State) -> Values:
-        bases, keys = self.evaluate(expr.base, state), self.evaluate(expr.key, state)
+        bases, keys = self.use(expr.base, state), self.evaluate(expr.key, state)
         if isinstance(expr.key, Op) and expr.key.operator == "slice":
             return tuple([self.copied(base, self.site(expr.span, state)) for base in bases])
         key = keys[0] if len(keys) == 1 else UNKNOWN

@@ -90,13 +90,18 @@ class Guards:
             if any(name.endswith("[]") is False and name.startswith(ANY_LOCK) for name in breach.locks):
                 continue
             for other in guarded:
-                pair = self._pair(place, breach, other)
+                pair = self._pair(place, lock, breach, other)
                 if pair is not None:
                     yield pair
             if isinstance(breach.access, Act) and breach.access.kind == "insert" and breach.access.value:
-                yield Pair(place, breach, breach, "check-act", "guard", 2)  # two of them at once
+                sure = 1 if self._is_split(breach.access, lock) else 2
+                yield Pair(place, breach, breach, "check-act", "guard", sure)  # two of them at once
 
-    def _pair(self, place: Place, breach: Spot, other: Spot) -> Pair | None:
+    def _is_split(self, act: Act, lock: str) -> bool:
+        """Whether a check and its act are two critical sections of one lock."""
+        return lock in self._places.locks(act.held) and lock in self._places.locks(act.check_held)
+
+    def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
         if not self._places.related(breach.located.type, other.located.type):
             return None
         if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
@@ -115,6 +120,8 @@ class Guards:
             return None
         acts = [spot.access for spot in (first, second) if isinstance(spot.access, Act)]
         confidence = 1 if any(act.caught for act in acts) and shape in ("check-use", "check-act") else 2
+        if any(self._is_split(act, lock) for act in acts):
+            confidence = 1  # two critical sections: what the second one needs it mostly tests again
         far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
         callback = self._contexts.roots[breach.entry.context].kind == "unknown"
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure

@@ -89,7 +89,7 @@ class Places:
             owner = self._symbols.only_owner(name) if self._types.of(base) is None else None
         if owner is None or self._is_safe(path) or self._is_safe_class(owner):
             return None
-        own = isinstance(base, Param) and base.index == 0
+        own = self._symbols.is_instance(base)
         place = Place("field", self._declarer(owner, name), name, depth)
         return Located(place, owner, own, self._is_constructed(base), certain)
 
@@ -100,7 +100,7 @@ class Places:
             if owner is None or not self.is_own_field(owner, base.name):
                 return False
             base = base.base
-        return isinstance(base, Param) and base.index == 0
+        return self._symbols.is_instance(base)
 
     def is_own_field(self, owner: str, name: str) -> bool:
         """Whether a class itself makes what it keeps in a field."""

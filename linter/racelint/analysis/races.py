@@ -204,13 +204,13 @@ class Races:
         return Pair(place, write, other, shape, "contexts", confidence)
 
     def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
-        """Whether a caller takes the turns of a loop that waits for input himself, which else the other context takes."""
+        """Whether a caller takes the turns of a loop that waits for input, which else the other context takes."""
         caller, context = self._contexts.roots[spot.entry.context], self._contexts.roots[other.entry.context]
         if not caller.is_external or context.is_external:
             return False
-        way = [function for function, _ in self._contexts.way(spot.function, spot.entry)]
-        turns = [function for function in (*way, spot.function) if self._effects[function].polls]
-        return any(e.context == other.entry.context for function in turns for e in self._contexts.entries[function])
+        root = self._contexts.root(spot.function, spot.entry)
+        turns = [turn for turn, leading in self._contexts.turning.items() if root in leading]
+        return any(e.context == other.entry.context for turn in turns for e in self._contexts.entries.get(turn, ()))
 
     def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
         """Whether a function has waited for a context: one that it has started itself, or its class's task."""
@@ -400,7 +400,7 @@ class Races:
             return None
         if act.kind == "lookup" and write.kind in REMOVALS:
             return "check-use"
-        if act.kind == "read" and write.kind in ("store", "delete") and write.detail == "none":
+        if act.kind == "read" and act.detail == "used" and write.kind in ("store", "delete") and write.detail == "none":
             return "check-use"
         return None
 

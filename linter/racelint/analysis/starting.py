@@ -173,7 +173,7 @@ class Starting(Body):
             return
         library = found.name if isinstance(found, LibraryType) else ""
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
-        row = row or self.knowledge.concurrency.start(f"*.{name}")
+        row = row or self._by_name(name)
         if row is not None and (args or keywords or self.spread):
             self._by_start_row(row, args, keywords, call, state, base)
         elif found is None or library:
@@ -184,6 +184,11 @@ class Starting(Body):
                 self.effects.call(path, call, None, state, certain=False)
         else:
             self.effects.call(path, call, None, state, certain=True)
+
+    def _by_name(self, name: str) -> StartRow | None:
+        """The row of a method of an unknown object; a project's own loop has rules of its own."""
+        row = self.knowledge.concurrency.start(f"*.{name}")
+        return None if row is not None and row.kind == "loop" and self.symbols.owners(name) else row
 
     def identity(self, values: Values) -> str:
         """Whether values are more than what they say: "opened", "object" or ""."""
@@ -232,7 +237,7 @@ class Starting(Body):
 
     def is_own_task(self, value: Value) -> bool:
         """Whether a field of the own instance holds a task that the class has started."""
-        if not (isinstance(value, Field) and isinstance(value.base, Param) and value.base.index == 0):
+        if not isinstance(value, Field) or not self.symbols.is_instance(value.base):
             return False
         owner = self.types.class_of(value.base)
         declared = self.symbols.field(owner, value.name) if owner else None

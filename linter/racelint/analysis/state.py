@@ -91,6 +91,7 @@ class Read(Record):
     span: Span
     held: tuple[Held, ...]
     suspended: bool
+    steps: int = 0  # variables that the value went through since
 
 
 class Check(Record):

@@ -49,6 +49,7 @@ from racelint.model import (
 )
 from racelint.span import Span
 
+MOST_STEPS = 2  # variables through which a value still counts as what was read
 IN_PLACE = {"|": "insert", "^": "insert", "-": "remove", "&": "remove", "+": "append"}
 
 
@@ -107,6 +108,7 @@ class Statements(Calls):
         """What is stored depends on these reads."""
         match target:
             case Name(name=name, scope="local"):
+                reads = [read._replace(steps=read.steps + 1) for read in reads if read.steps < MOST_STEPS]
                 if reads:
                     state.sources[name] = tuple(dict.fromkeys(reads))
                 else:
@@ -307,7 +309,7 @@ class Statements(Calls):
         frame = Frame(held=state.held)
         for manager, target in hold.items:
             self.entered, self.entered_suspends = (), True
-            values = self.evaluate(manager, state)
+            values = self.use(manager, state)
             span: Span = getattr(manager, "span", hold.span)
             frame.suspended = frame.suspended or (hold.is_async and self.entered_suspends)
             if hold.is_async and self.entered_suspends:
@@ -329,7 +331,7 @@ class Statements(Calls):
     def jump(self, jump: Jump, state: State) -> None:
         """Evaluate what is returned or raised."""
         if jump.value is not None:
-            values = self.evaluate(jump.value, state)
+            values = self.use(jump.value, state)
             if jump.kind == "return":
                 self._hand_out(values, jump.span, state)
                 self.returns(values)

@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, TypeValue, Value
+from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
     Attr,
@@ -233,6 +233,13 @@ class Symbols:
             if name in record.methods:
                 found.append(f"{source.name}:{record.methods[name]}")
         return found
+
+    def is_instance(self, value: Value) -> bool:
+        """Whether a value is the instance that a method was called on."""
+        if not isinstance(value, Param) or value.index:
+            return False
+        _, function = self.functions[value.function]
+        return function.owner is not None and function.binding == "instance"
 
     def subtypes(self, type_id: str) -> set[str]:
         """All types below this one."""
