@@ -98,6 +98,7 @@ class Entry(NamedTuple):
     before: str = ""  # the function in which the call stands before its first start, "" if in none
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
     flags: Flags = frozenset()  # constants that parameters have which decide what the function does
+    constructor: str = ""  # which constructor is still at work on the own instance: only what it has started knows it
 
 
 class Came(NamedTuple):
@@ -478,7 +479,15 @@ class Finder:
         origin = self._origin(entry, site)
         receiver = self._receiver(entry, site, callee)
         flags = self._flags(entry, site, caller, callee)
-        return Entry(entry.context, receiver, locks, self._type(entry, site, caller), sure, entry.before, origin, flags)
+        type_id, constructor = self._type(entry, site, caller), self._constructor(entry, site, caller)
+        return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor)
+
+    def _constructor(self, entry: Entry, site: CallSite, caller: str) -> str:
+        """The constructor that is still at work on the callee's own instance."""
+        if site.receiver is None or not self._symbols.is_instance(site.receiver):
+            return ""
+        name = self._symbols.functions[caller][1].name
+        return entry.constructor or (caller if name == "__init__" and site.started else "")
 
     def _flags(self, entry: Entry, site: CallSite, caller: str, callee: str) -> Flags:
         """The constants that a call gives to what decides in the callee; the caller's own are handed on."""
@@ -644,6 +653,7 @@ def _covers(weak: Entry, strong: Entry) -> bool:
         and weak.before in ("", strong.before)
         and weak.origin == strong.origin
         and weak.flags <= strong.flags
+        and weak.constructor in ("", strong.constructor)
     )
 
 

@@ -53,6 +53,7 @@ class Spot(NamedTuple):
     locks: frozenset[str]
     receiver: int
     before: str = ""  # the function before whose first start it happens
+    constructor: str = ""  # the constructor that is still at work on the method's own instance
 
     @property
     def is_write(self) -> bool:
@@ -132,7 +133,9 @@ class Races:
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:
                 before = entry.before or (function_id if early else "")
-                spots.append(Spot(function_id, located, access, entry, entry.locks | local, receiver, before))
+                constructor = entry.constructor or (function_id if name == "__init__" else "")
+                locks = entry.locks | local
+                spots.append(Spot(function_id, located, access, entry, locks, receiver, before, constructor))
         return spots or Silence.OWNED
 
     def all(self) -> Iterator[Pair]:
@@ -168,6 +171,8 @@ class Races:
         one, two = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
         if not self._places.related(_class(write), _class(other)):
             return Silence.APART
+        if self._is_unknown_yet(write, other) or self._is_unknown_yet(other, write):
+            return Silence.OWNED
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
             return Silence.APART
         if self.is_driven_instead(write, other) or self.is_driven_instead(other, write):
@@ -202,6 +207,12 @@ class Races:
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
+
+    def _is_unknown_yet(self, spot: Spot, other: Spot) -> bool:
+        """Whether a constructor is still at work, and the other context is none that it has started."""
+        if not spot.constructor or not spot.located.own:
+            return False
+        return other.entry.context not in self._contexts.started_under.get(spot.constructor, ())
 
     def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller takes the turns of a loop that waits for input, which else the other context takes."""
