@@ -120,7 +120,7 @@ class Contexts:
     started_under: dict[str, frozenset[int]] = field(default_factory=dict)  # by the calls of a function
     _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
-    turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with all that leads there
+    turning: dict[str, set[str]] = field(default_factory=dict)  # what takes a loop's turns, with all that leads there
 
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""
@@ -194,8 +194,17 @@ class Finder:
             for function_id in self._merged.get(context, (context.function,)):
                 self._spread(index, context, function_id)
         self._find_started()
-        self._found.turning = {f: self._leading_to(f) for f, effects in product.items() if effects.polls}
+        turns = [f for f, effects in product.items() if effects.polls]
+        self._found.turning = {f: self._leading_to(f) for f in dict.fromkeys((*turns, *self._consuming()))}
         return self._found
+
+    def _consuming(self) -> Iterator[str]:
+        """Public functions from which a started context takes one result after the other: there is one who does."""
+        for context in self._found.roots:
+            if context.kind == "thread":
+                for callee, site in self._edges.get(context.function, ()):
+                    if site.looped and site.used and _is_public(self._symbols.functions[callee][1]):
+                        yield callee
 
     def _leading_to(self, function_id: str) -> set[str]:
         """A function, and all that call it, directly or not."""
@@ -312,7 +321,7 @@ class Finder:
         for site in effects.calls.values():
             if isinstance(site.callee, str):
                 self._edge(function_id, site.callee, site)
-                for override in self._overrides(site):
+                for override in self._overrides(site, function_id):
                     self._edge(function_id, override, site)
                 continue
             for target in self._kept_at(site.callee):
@@ -331,8 +340,11 @@ class Finder:
         if caller != callee:
             self._called.add(callee)
 
-    def _overrides(self, site: CallSite) -> list[str]:
-        """What subclasses put in place of the called method, if the receiver may be one of theirs."""
+    def _overrides(self, site: CallSite, caller: str) -> list[str]:
+        """What subclasses put in place of the called method, if the receiver may be one of theirs.
+
+        What an object holds is mostly not of the object's own class, if it is declared to be of a class above.
+        """
         assert isinstance(site.callee, str)
         source, function = self._symbols.functions[site.callee]
         if (
@@ -344,7 +356,14 @@ class Finder:
             return []
         owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
         overrides = self._symbols.overrides(owner, function.name)
+        if isinstance(site.receiver, Field | Element | Member):
+            holder = self._owner(caller)
+            overrides = [override for override in overrides if self._owner(override) != holder]
         return overrides if len(overrides) <= 6 else []
+
+    def _owner(self, function_id: str) -> str:
+        source, function = self._symbols.functions[function_id]
+        return f"{source.name}:{function.owner}" if function.owner else ""
 
     # --- roots --------------------------------------------------------------------------------------------------------
 

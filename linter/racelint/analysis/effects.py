@@ -95,6 +95,7 @@ class CallSite(Record):
     looped: bool = False
     needs: Conditions = ALWAYS
     given: tuple[tuple[int, Value], ...] = ()
+    used: bool = True  # something is done with what it returns
 
 
 class Start(Record):
@@ -136,6 +137,7 @@ class Effects:
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop
+    discarded: Span | None = None  # the call whose result the statement at hand throws away
     caught: bool = False  # the statement at hand stands in a try body that has handlers
     made: dict[tuple[Span, str], None] = field(default_factory=dict)  # objects of the project's classes made here
 
@@ -211,6 +213,7 @@ class Effects:
             self.looped,
             state.conditions(),
             given,
+            span != self.discarded,
         )
         if known is not None:
             site = site._replace(

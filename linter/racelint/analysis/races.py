@@ -215,7 +215,7 @@ class Races:
         return other.entry.context not in self._contexts.started_under.get(spot.constructor, ())
 
     def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
-        """Whether a caller takes the turns of a loop that waits for input, which else the other context takes."""
+        """Whether a caller takes the turns of a loop, for input or for results, which else the other context takes."""
         caller, context = self._contexts.roots[spot.entry.context], self._contexts.roots[other.entry.context]
         if not caller.is_external or context.is_external:
             return False

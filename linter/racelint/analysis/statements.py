@@ -31,7 +31,9 @@ from racelint.analysis.values import (
 from racelint.model import (
     Assign,
     Attr,
+    Await,
     Build,
+    Call,
     Collect,
     Defer,
     Delete,
@@ -64,6 +66,7 @@ class Statements(Calls):
         """Run a statement without control flow; False if it never ends normally."""
         self.stopped = False
         self.effects.caught, self.effects.looped = self.guarded > 0, bool(self.frames)
+        self.effects.discarded = _discarded(stmt)
         self._simple(stmt, state)
         return not self.stopped
 
@@ -364,3 +367,11 @@ def part_of(value: Value, index: int) -> Values:
 
 def _is_index(key: Value) -> bool:
     return isinstance(key, Literal) and isinstance(key.value, int)
+
+
+def _discarded(stmt: Stmt) -> Span | None:
+    """The call of which a statement uses no result."""
+    value = stmt.value if isinstance(stmt, Eval) else None
+    while isinstance(value, Await):
+        value = value.value
+    return value.span if isinstance(value, Call) else None
