@@ -7,6 +7,7 @@ from racelint.api import Access, Confidence, Finding, Race, Severity
 WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
     "remote": "a task on the loop's thread", "greenlet": "a greenlet", "handler": "a request handler",
+    "decorated": "a call of a decorated function",
     "external": "a caller's thread", "async external": "a caller's task", "unknown": "a callback",
 }  # fmt: skip
 VERBS = {
@@ -20,6 +21,7 @@ SEVERITIES = {
     "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
+    "overwritten": Severity.WARNING,
 }  # fmt: skip
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
@@ -33,6 +35,7 @@ HARM = {
     "check-act": "what was tested may no longer hold when it is acted upon: it is done twice, or on what is gone",
     "check-use": "what was there when it was tested may be gone when it is used",
     "store-test": "it is decided by a value that is already another one",
+    "overwritten": "a call finds what another call has stored there in the meantime",
     "store-store": "two writers overwrite each other's value",
 }
 

@@ -47,7 +47,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     that depends on it, against a write that falsifies the check, if something is opened or taken twice. Warnings: two
     increments of a count that decides nothing; a list that loses elements while it is iterated; an update against a
     reset; a use after a test for None, against a store of None; a value computed again and again in one thread and
-    tested in another. Not shown (notes): constants, single item operations, memos whose value has no identity.
+    tested in another; what a decorator object stores on itself for the call at hand. Not shown (notes): constants,
+    single item operations, memos whose value has no identity.
 
     Confidence is high if both contexts are started in the project or the start stands in the class itself; medium with
     callers from outside on containers; low (hidden) where objects may be different ones, over long chains of calls,
@@ -68,7 +69,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
                 _message(race),
                 _because(race),
                 HARM[race.shape],
-                "hold one lock on both sides, or hand the value over by a queue",
+                _mend(race),
             )
 
 
@@ -83,3 +84,9 @@ def _because(race: Race) -> str:
     if first.context == second.context and first.function == second.function:
         return f"several of {context_words(first).removeprefix('a ')}s run at once, and nothing orders them"
     return f"{context_words(first)} and {context_words(second)} run side by side, and nothing orders the two accesses"
+
+
+def _mend(race: Race) -> str:
+    if race.shape == "overwritten":
+        return "keep it in a local variable of the call, or make a new object for each call"
+    return "hold one lock on both sides, or hand the value over by a queue"

@@ -136,6 +136,7 @@ class Frame:
     waited: bool = False  # they may have run before the loop
     joined: int = 0  # what each turn has waited for
     held: tuple[Held, ...] = ()  # before context managers were entered
+    managers: tuple[tuple[str, Value, Span], ...] = ()  # of the project: what leaving them calls, and where they stand
 
 
 class Body(Flow[State, Frame]):

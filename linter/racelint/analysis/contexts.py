@@ -58,7 +58,8 @@ FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # a receiver: nobody else's yet; one for
 class Context(Record):
     """Something that runs concurrently.
 
-    `kind` is "thread", "pool", "task", "loop", "remote", "handler", "process", "unknown", "external" (callers'
+    `kind` is "thread", "pool", "task", "loop", "remote", "handler", "decorated" (calls of what a decorator has made),
+    "process", "unknown", "external" (callers'
     threads) or "async external" (callers' tasks). `starter` and `span` say where it is started (None: by a library or
     by callers). `many` says that several run at once on the same object; `receiver` is FRESH, OWN or SHARED.
     """
@@ -186,7 +187,7 @@ class Finder:
         started = list(self._starts())
         for context in started:
             self._root(context)
-        for context in self._entries():
+        for context in (*self._entries(), *self._decorated()):
             self._root(context)
         self._externals({context.function for context in started})
         self._active = {owner for context in self._found.roots for owner in self._owners(context)}
@@ -425,6 +426,17 @@ class Finder:
                 value = self._symbols.static(source.name, named)
                 if isinstance(value, Builtin) and value.name in row.decorators:
                     yield Context(row.kind, function_id, None, None, True, SHARED)
+
+    def _decorated(self) -> Iterator[Context]:
+        """What an object makes of a function it decorates: all calls of that function share the object."""
+        for function_id in self._effects:
+            source, function = self._symbols.functions[function_id]
+            maker = f"{source.name}:{function.parent}"
+            if not source.reported or maker not in self._effects or function_id in self._called:
+                continue
+            made_by = self._symbols.functions[maker][1]
+            if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
+                yield Context("decorated", function_id, None, None, True, SHARED)
 
     def _externals(self, started: set[str]) -> None:
         """The public functions and methods that nothing in the project calls."""

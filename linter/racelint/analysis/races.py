@@ -65,9 +65,8 @@ class Pair(NamedTuple):
     """Two accesses that may collide: `shape` says how, `evidence` why they are known to run in parallel.
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
-    "replace-change", "store-test", "store-store",
-    "shift-iterate" (a list), "count-count", "hand-out". `evidence` is "contexts" or "guard"; a guard is held at
-    `held` of `total` accesses.
+    "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
+    `evidence` is "contexts" or "guard"; a guard is held at `held` of `total` accesses.
     """
 
     place: Place
@@ -141,7 +140,7 @@ class Races:
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
         for place, spots in self.spots.items():
-            best = self._best(place, [spot for spot in spots if _matters(spot)][:MOST_SPOTS])
+            best = self._best(place, [spot for spot in spots if self._matters(spot)][:MOST_SPOTS])
             if best is not None:
                 yield best
 
@@ -162,6 +161,12 @@ class Races:
                 if best is None or own > rank:
                     best, rank = race, own
         return best
+
+    def _matters(self, spot: Spot) -> bool:
+        """Whether an access can be a side of a race: plain reads and look-ups are one step each."""
+        if spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate"):
+            return True
+        return spot.access.kind == "read" and self._contexts.roots[spot.entry.context].kind == "decorated"
 
     def judge(self, place: Place, write: Spot, other: Spot) -> Pair | Silence:
         """The race of a pair (parallel contexts, one object, no common lock), or why it is none; cheap tests first."""
@@ -387,6 +392,14 @@ class Races:
         if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
             stored = a if a.kind == "store" else b
             return "replace-change" if stored.detail == "fresh" else None
+        decorated = self._contexts.roots[write.entry.context].kind == "decorated"
+        if (
+            decorated
+            and write.entry.context == other.entry.context
+            and a.kind == "store"
+            and b.kind in ("read", "test")
+        ):
+            return None if a.detail in CONSTANT or other.is_write else "overwritten"
         if a.kind == "store" and a.detail == "computed":
             external = self._contexts.roots[write.entry.context].is_external
             if b.kind == "test" and not external and not guarded:
@@ -419,13 +432,8 @@ class Races:
 SEVERITY = {
     "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
     "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
-    "store-test": 2, "store-store": 2, "update-reset": 2,
+    "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2,
 }  # fmt: skip
-
-
-def _matters(spot: Spot) -> bool:
-    """Whether an access can be a side of a race: plain reads and look-ups are one step each."""
-    return spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate")
 
 
 def _is_member(path: Value) -> bool:

@@ -319,12 +319,27 @@ class Statements(Calls):
                 self.suspend(span, state)
             entered = self.enter(values, span, state)
             self.entered = ()
+            frame.managers = (*frame.managers, *self._leaving(values, span))
             if target is not None:
                 self.assign(target, entered or NOTHING_KNOWN, state)
         return frame
 
+    def _leaving(self, values: Values, span: Span) -> list[tuple[str, Value, Span]]:
+        """The methods of the project that leaving context managers calls; a lock's own hold nothing new."""
+        found: list[tuple[str, Value, Span]] = []
+        for value in values:
+            owner = self.types.class_of(value)
+            names = ("__exit__", "__aexit__") if owner and not self.lock_kind(value) else ()
+            methods = [m for name in names if owner and (m := self.symbols.method(owner, name))]
+            found += [(method, value, span) for method in methods[:1]]
+        return found
+
     def release(self, hold: Hold, frame: Frame, state: State) -> None:
         """Leave context managers."""
+        for method, manager, span in reversed(frame.managers):
+            stopped = self.stopped
+            self.invoke(method, manager, (), (), span, state)
+            self.stopped = stopped
         if frame.suspended:
             self.suspend(hold.span, state)
         state.held = tuple([held for held in state.held if held in frame.held or held.kind == FLAG])

@@ -29,7 +29,7 @@ class Race:
     `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
     "update-update", "update-store", "update-reset", "check-act", "check-use", "replace-change", "store-test",
     "store-store",
-    "shift-iterate", "count-count", "hand-out" (threads), "stale-write" and
+    "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
     "crossed-iteration" (tasks of one loop, across a suspension).
     `evidence` is "contexts" (two contexts, proven), "guard" (`guard` is held at `held` of `total` accesses) or
     "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read
