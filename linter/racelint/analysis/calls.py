@@ -262,9 +262,11 @@ class Calls(Replay, Library):
         """Whether other tasks may run while a coroutine runs."""
         if value.callee != Builtin(COROUTINE):
             return True
-        (target,), *_ = value.args
+        (target,), *given = value.args
         assert isinstance(target, FunctionValue)
-        return self.summaries.of(target.function).suspends
+        targets = self._targets(target.function, given[0][0] if given and given[0] else None)
+        functions = [self.symbols.functions[t][1] for t in targets]
+        return any([is_abstract(f) or self.summaries.of(t).suspends for t, f in zip(targets, functions, strict=True)])
 
     def invoke(
         self, function_id: str, receiver: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
