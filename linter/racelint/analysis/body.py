@@ -354,6 +354,9 @@ class Body(Flow[State, Frame]):
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
         self.emit(event, state)
         if change in ("remove", "clear"):
+            check = state.checks.get(container)
+            if check is not None and check.outcome:  # `if k in d: del d[k]`: now it is not there, on both ways
+                state.checks[container] = check._replace(outcome=False)
             for known in [p for p in state.heap if isinstance(p, Element) and p.base == container]:
                 state.heap[known] = NOTHING_KNOWN
             path = element(container, keys[0]) if len(keys) == 1 else UNKNOWN

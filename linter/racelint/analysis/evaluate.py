@@ -245,8 +245,9 @@ class Evaluator(Loops, Conditions, Statements):
         for value in values:
             if isinstance(value, Partial):
                 results.append(self.run_coroutine(value, span, state))
-            else:
-                results.append((value,) if isinstance(value, Result) else NOTHING_KNOWN)
+            else:  # `with (yield from lock)` is how locks were held before there was `async with`
+                same = isinstance(value, Result) or self.lock_kind(value) == "async"
+                results.append((value,) if same else NOTHING_KNOWN)
                 state.joined |= TASKS if self.is_own_task(value) else 0
             suspends = suspends or not isinstance(value, Partial) or self.coroutine_suspends(value)
         if suspends:
