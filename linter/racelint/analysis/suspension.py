@@ -143,13 +143,12 @@ class Suspensions:
 
     def _sureness(self, entry: Entry, other: Spot, function_id: str, act: Act | None = None) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
-        if (
-            not (entry.sure and other.entry.sure)
-            or MAYBE in (other.receiver, entry.receiver)
-            or self._is_far(function_id, entry)
-            or self._is_far(other.function, other.entry)
-        ):
+        if not (entry.sure and other.entry.sure) or MAYBE in (other.receiver, entry.receiver):
             return 1
+        if other.function != function_id and (
+            self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
+        ):
+            return 1  # two calls of one function stand in each other's way however long that is
         if theirs.is_external and self._is_lifecycle(other.function, other.entry):
             return 1
         callers = mine.is_external and theirs.is_external
@@ -220,5 +219,5 @@ def _is_dependent_write(act: Act) -> bool:
     if act.by == "data":
         return act.kind in ("store", "update", "update-item")
     if act.kind in IN_PLACE:
-        return act.kind == "remove" or (act.kind == "insert" and bool(act.value))
+        return (act.kind == "remove" and not act.caught) or (act.kind == "insert" and bool(act.value))
     return act.kind == "store" and act.detail in ("opened", "object", "none")
