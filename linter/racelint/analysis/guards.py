@@ -122,7 +122,7 @@ class Guards:
         confidence = 1 if any(act.caught for act in acts) and shape in ("check-use", "check-act") else 2
         if any(self._is_split(act, lock) for act in acts):
             confidence = 1  # two critical sections: what the second one needs it mostly tests again
-        far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
+        far = self._depends_on_way(breach, lock) or self._depends_on_way(other, lock)
         callback = self._contexts.roots[breach.entry.context].kind == "unknown"
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
         if far or callback or found_by_name or shape == "store-store":
@@ -130,6 +130,11 @@ class Guards:
         if not breach.located.certain or not other.located.certain:
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
+
+    def _depends_on_way(self, spot: Spot, lock: str) -> bool:
+        """Whether it hangs on a long way of calls that a lock is held, or that it is not."""
+        held = [lock in entry.locks for entry in self._contexts.entries[spot.function]]
+        return any(held) and self._races.is_far(spot, MOST_CALLS - 1)
 
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""

@@ -207,8 +207,11 @@ class Races:
             confidence = 1  # a value that is seen late matters only if the two have to do with each other
         if shape == "count-count" and not self._is_read(place):
             confidence = 1  # nobody looks at the count
-        if MAYBE in (write.receiver, other.receiver) or self.is_far(write) or self.is_far(other):
+        if MAYBE in (write.receiver, other.receiver):
             confidence = 1
+        twice = shape == "check-act" and write.function == other.function
+        if not twice and (self.is_far(write) or self.is_far(other)):
+            confidence = 1  # two calls of one function stand in each other's way however long that is
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
