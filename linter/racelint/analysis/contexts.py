@@ -44,7 +44,7 @@ from racelint.span import Span
 
 EXTERNAL = "external"
 EXAMPLES = frozenset(
-    {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks"}
+    {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks", "scripts"}
 )
 DECIDING = frozenset({"truth", "none", "equal"})
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
@@ -450,6 +450,8 @@ class Finder:
                 or function_id in entered
             ):
                 continue
+            if function.name == "<module>" and not self._effects[function_id].starts_any:
+                continue  # runs at import, before anything is started
             if function_id in self._effects and _is_public(function):
                 kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
                 self._root(Context(kind, function_id, None, None, False, SHARED))

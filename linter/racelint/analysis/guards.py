@@ -125,7 +125,7 @@ class Guards:
         far = self._depends_on_way(breach, lock) or self._depends_on_way(other, lock)
         callback = self._contexts.roots[breach.entry.context].kind == "unknown"
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
-        if far or callback or found_by_name or shape == "store-store":
+        if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
             confidence = 1
         if not breach.located.certain or not other.located.certain:
             confidence = 1

@@ -201,6 +201,8 @@ class Races:
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure):
             confidence = 1
+        if self.goes_behind(write, other) or self.goes_behind(other, write):
+            confidence = 1
         if (one.is_external or two.is_external) and _is_member(write.access.path) != _is_member(other.access.path):
             confidence = 1  # what a container of the project holds is hardly what a caller made himself
         if SEVERITY[shape] < ERROR and (self.is_far(write, MOST_CALLS // 2) or self.is_far(other, MOST_CALLS // 2)):
@@ -215,6 +217,15 @@ class Races:
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
+
+    def goes_behind(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
+        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+            return False
+        if not self._family(self._owner(self._contexts.root(spot.function, spot.entry)), spot.located.type):
+            return False
+        owners = [lock.rpartition(".")[0] for lock in of_threads(other.entry.locks) if ":" in lock]
+        return any(owner in self._symbols.types and not self._family(owner, spot.located.type) for owner in owners)
 
     def _is_unknown_yet(self, spot: Spot, other: Spot) -> bool:
         """Whether a constructor is still at work, and the other context is none that it has started."""
