@@ -77,6 +77,10 @@ class Python:
         """The dotted name under which a file is imported."""
         return module_name(path)
 
+    def edition(self, path: str) -> str:
+        """No analysis of Python hangs on its version."""
+        return ""
+
 
 def parse(data: bytes) -> ast.Module:
     """Parse source in any encoding of PEP 263. Raises SourceProblem."""
