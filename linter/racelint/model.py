@@ -340,7 +340,9 @@ class Spawn(Record):
     span: Span
 
 
-Stmt: TypeAlias = Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Labelled | Defer | Spawn
+Stmt: TypeAlias = (
+    Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Labelled | Defer | Spawn
+)
 Block: TypeAlias = tuple[Stmt, ...]
 
 
@@ -371,8 +373,8 @@ class Function(Record):
     variable to every expression assigned to it, for types: an element that a loop takes out of `xs` is
     `Op("element", (xs,))`, what a context manager gives `Op("enter", (manager,))`. `annotations` holds declared types.
     `is_public` says that callers outside the project may call it. `cells` are its own variables that nested functions
-    use too, where that is the same variable to both; `turns` are those that are new in each turn of a loop.
-    `is_initial` says that it runs before all others.
+    use too, where that is the same variable to both, and `births` where they are declared; `turns` are the variables
+    that are new in each turn of a loop. `is_initial` says that it runs before all others.
     """
 
     name: str
@@ -394,6 +396,7 @@ class Function(Record):
     is_public: bool = True
     cells: frozenset[str] = frozenset()
     turns: tuple[Turn, ...] = ()
+    births: tuple[tuple[str, Span], ...] = ()
     is_initial: bool = False
 
 

@@ -100,7 +100,9 @@ def _problem(root: Node, data: bytes) -> SourceProblem:
             break
         node = broken
     text = data[node.start_byte : node.end_byte].split(b"\n")[0][:40].decode("utf-8", "replace")
-    message = f"missing {node.type}" if node.is_missing else f"invalid syntax near {text!r}" if text else "invalid syntax"
+    message = (
+        f"missing {node.type}" if node.is_missing else f"invalid syntax near {text!r}" if text else "invalid syntax"
+    )
     return SourceProblem("syntax-error", message, node.start_point[0] + 1, node.start_point[1] + 1)
 
 

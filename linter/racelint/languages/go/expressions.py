@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 COMPARISONS = {"==": "is", "!=": "is not"}  # with nil
-OPERATIONS = {"len": "length", "cap": "length", "close": "close", "clear": "clear", "copy": "copy into", "append": "append"}
+OPERATIONS = {
+    "len": "length",
+    "cap": "length",
+    "close": "close",
+    "clear": "clear",
+    "copy": "copy into",
+    "append": "append",
+}
 FUNCTIONS = frozenset({
     "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max", "min", "new", "panic",
     "print", "println", "real", "recover",
@@ -53,7 +60,8 @@ class Expressions(TypeRefs):
             "type_assertion_expression": self._assertion, "type_conversion_expression": self._conversion,
             "type_instantiation_expression": lambda n: self.expr(parts(n)[0]), "variadic_argument": self._spread,
             "int_literal": self._number, "float_literal": self._literal, "imaginary_literal": self._literal,
-            "rune_literal": self._literal, "interpreted_string_literal": self._string, "raw_string_literal": self._string,
+            "rune_literal": self._literal, "interpreted_string_literal": self._string,
+            "raw_string_literal": self._string,
             "true": lambda n: Const(True), "false": lambda n: Const(False), "nil": lambda n: Const(None),
             "iota": lambda n: Op("iota", (), self.span(n)), "type_identifier": self._identifier,
             "generic_type": lambda n: self.expr(field(n, "type")), "qualified_type": self._qualified_name,
@@ -219,7 +227,11 @@ class Expressions(TypeRefs):
         name = self.builtin(node)
         if name:
             return self._builtin_call(name, arguments, self.span(node))
-        if func.type == "parenthesized_expression" and parts(func)[0].type == "unary_expression" and len(arguments) == 1:
+        if (
+            func.type == "parenthesized_expression"
+            and parts(func)[0].type == "unary_expression"
+            and len(arguments) == 1
+        ):
             return Cast(self.expr(arguments[0]), self.type_ref(func), self.span(node))  # (*T)(x)
         return Call(self.expr(func), self.exprs(arguments), (), self.span(node))
 

@@ -28,12 +28,13 @@ class FunctionScope:
         self.annotations: dict[str, TypeRef] = {}
         self.cells: set[str] = set()
         self.turns: list[Turn] = []
+        self.births: list[tuple[str, Span]] = []
         self.loops: list[Span] = []
         self.results: tuple[str, ...] = ()
         self.closures = 0
         self._used: set[str] = set()
 
-    def declare(self, name: str, *, header: Span | None = None) -> str:
+    def declare(self, name: str, span: Span, *, header: Span | None = None) -> str:
         """Declare a variable in the innermost block; `header` is the loop whose header declares it."""
         if name == "_":
             return name
@@ -43,6 +44,7 @@ class FunctionScope:
             unique = f"{name}@{number}"
         self._used.add(unique)
         self.blocks[-1][name] = unique
+        self.births.append((unique, span))
         if header is not None:
             self.turns.append(Turn(unique, header, PER_TURN))
         elif self.loops:

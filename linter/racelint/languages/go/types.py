@@ -34,9 +34,10 @@ class TypeRefs:
             "slice_type": lambda n, h: TypeRef(SLICE, (self.type_ref(field(n, "element"), h),)),
             "array_type": lambda n, h: TypeRef(ARRAY, (self.type_ref(field(n, "element"), h),)),
             "implicit_length_array_type": lambda n, h: TypeRef(ARRAY, (self.type_ref(field(n, "element"), h),)),
-            "map_type": self._map, "channel_type": lambda n, h: TypeRef(CHANNEL, (self.type_ref(field(n, "value"), h),)),
+            "map_type": self._map,
+            "channel_type": lambda n, h: TypeRef(CHANNEL, (self.type_ref(field(n, "value"), h),)),
             "function_type": lambda n, h: TypeRef("func"), "struct_type": self.anonymous,
-            "interface_type": lambda n, h: TypeRef("interface" if parts(n) else "any"),
+            "interface_type": lambda n, h: UNKNOWN,
             "parenthesized_type": self._first, "type_elem": self._first, "type_constraint": self._first,
             "identifier": self._named, "selector_expression": self._selected, "unary_expression": self._starred,
             "parenthesized_expression": self._first, "index_expression": lambda n, h: self._first(n, h),
@@ -60,7 +61,7 @@ class TypeRefs:
         found = self.scope.resolve(name)
         if isinstance(found, TypeName):
             return TypeRef(found.qualname) if found.qualname else UNKNOWN
-        return TypeRef(name)
+        return UNKNOWN if name in ("any", "comparable") else TypeRef(name)
 
     def _qualified(self, node: Node, hint: str) -> TypeRef:
         path = self.imports.get(self.text.of(field(node, "package")))
