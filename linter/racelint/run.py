@@ -134,7 +134,9 @@ def to_sources(
         module = outcomes[file.path]
         if isinstance(module, Module):
             reported = tests or file.path in scope.named or not (file.quiet or module.generated)
-            sources.append(Source(file.path, table[file.suffix].module_name(file.path), module, reported))
+            front_end = table[file.suffix]
+            name, edition = front_end.module_name(file.path), front_end.edition(file.path)
+            sources.append(Source(file.path, name, module, reported, edition))
     return sources
 
 

@@ -119,7 +119,7 @@ def test_what_goes_to_the_blank_name_is_only_evaluated():
 
 
 def test_a_value_and_whether_it_was_there():
-    value, there = body("v, ok := m[\"k\"]\n_, _ = v, ok")[:2]
+    value, there = body('v, ok := m["k"]\n_, _ = v, ok')[:2]
     assert isinstance(value.value, Item)
     assert there.value.operator == "ok"
 
@@ -228,7 +228,9 @@ def test_fallthrough_goes_on_with_the_next_case():
 def test_a_type_switch_binds_its_variable_in_each_case():
     found = body("switch t := x.(type) {\ncase *T:\n\tt.n = 1\ncase nil, int:\n\t_ = t\n}")
     (branch,) = found
-    assert branch.then[0].value == Cast(Name("x", "global", branch.then[0].value.value.span), TypeRef("*", (TypeRef("T"),)), branch.then[0].value.span)
+    assert branch.then[0].value == Cast(
+        Name("x", "global", branch.then[0].value.value.span), TypeRef("*", (TypeRef("T"),)), branch.then[0].value.span
+    )
     assert isinstance(branch.orelse[0].then[0].value, Name)
 
 
@@ -263,14 +265,21 @@ def test_select_without_cases_never_ends():
 
 @pytest.mark.parametrize(
     ("text", "operator"),
-    [("&p.n", "address"), ("*p", "deref"), ("<-c", "receive"), ("s[1:2]", "window"), ("len(s)", "length"), ("!x", "not")],
+    [
+        ("&p.n", "address"),
+        ("*p", "deref"),
+        ("<-c", "receive"),
+        ("s[1:2]", "window"),
+        ("len(s)", "length"),
+        ("!x", "not"),
+    ],
 )
 def test_operators_with_a_meaning_of_their_own(text, operator):
     assert body(f"x := {text}")[0].value.operator == operator
 
 
 def test_literals():
-    (stmt,) = body('x := &T{n: 1, kids: []T{{n: 2}, {}}}')
+    (stmt,) = body("x := &T{n: 1, kids: []T{{n: 2}, {}}}")
     (made,) = stmt.value.operands
     assert made.type == TypeRef("T")
     (_, number), (_, kids) = made.fields
@@ -438,7 +447,13 @@ def test_generated_files(text, generated):
 
 @pytest.mark.parametrize(
     ("path", "test"),
-    [("a/b_test.go", True), ("a/testdata/b.go", True), ("test/e2e/x.go", True), ("pkg/b.go", False), ("latest.go", False)],
+    [
+        ("a/b_test.go", True),
+        ("a/testdata/b.go", True),
+        ("test/e2e/x.go", True),
+        ("pkg/b.go", False),
+        ("latest.go", False),
+    ],
 )
 def test_test_files(path, test):
     assert FRONT_END.is_test(path) is test
