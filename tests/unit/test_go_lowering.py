@@ -25,7 +25,6 @@ from racelint.model import (
     Jump,
     Labelled,
     Logic,
-    Loop,
     Make,
     Name,
     Op,
@@ -303,6 +302,24 @@ def test_what_is_made(text):
 @pytest.mark.parametrize("text", ["x.(*T)", "[]byte(x)", "string(x)", "(*T)(x)", "int64(x)"])
 def test_casts(text):
     assert isinstance(body(f"y := {text}")[0].value, Cast)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("new(T)", Make),
+        ("new(sub.T)", Make),
+        ("new([]int)", Make),
+        ("new(a)", Op),
+        ("new(1)", Op),
+        ("new(int32(a))", Op),
+        ("new(p.n)", Op),
+        ('new("x" + g())', Op),
+    ],
+)
+def test_new_takes_a_type_or_a_value(text, kind):
+    assert isinstance(body(f"x := {text}; y := new(int64(1))")[0].value, kind)
+    assert isinstance(body(f"x := {text}")[0].value, kind)
 
 
 def test_calls_of_generic_functions():

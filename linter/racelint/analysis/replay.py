@@ -109,7 +109,7 @@ class Replay(Locking):
 
     def _given_back(self, value: Value, declared: TypeOf, site: Site, state: State) -> Value:
         """A result as its caller has it: of the declared type where it is unknown, a copy if it is held by value."""
-        if value == UNKNOWN:
+        if value == UNKNOWN or (isinstance(value, Result) and not value.type):
             return Result(site, self.types.text(declared))
         if isinstance(value, Tuple) and isinstance(declared, LibraryType) and len(declared.args) == len(value.parts):
             parts = [

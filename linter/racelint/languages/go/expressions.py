@@ -238,9 +238,21 @@ class Expressions(TypeRefs):
     def _builtin_call(self, name: str, arguments: list[Node], span: Span) -> Expr:
         if name in PREDECLARED and arguments:
             return Cast(self.expr(arguments[0]), TypeRef(name), span)
+        if name == "new" and arguments and self._is_value(arguments[0]):
+            return Op("new", (self.expr(arguments[0]),), span)
         if name in ("make", "new") and arguments:
             return Make(self.type_ref(arguments[0]), (), (), (), span)
         return Op(OPERATIONS.get(name, name), self.exprs(arguments), span)
+
+    def _is_value(self, node: Node) -> bool:
+        """Whether `new` is given a value; a name of the package or of another one is taken for a type."""
+        if node.type == "selector_expression":
+            return self.package(field(node, "operand")) is None
+        if node.type in ("identifier", "type_identifier"):
+            name = self.text.of(node)
+            found = self.scope.resolve(name)
+            return not isinstance(found, TypeName) and found[1] != "global"
+        return not node.type.endswith("_type")
 
 
 def tuple_of(values: Sequence[Expr], span: Span) -> Expr:
