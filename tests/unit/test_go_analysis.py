@@ -47,7 +47,7 @@ def test_files_of_a_package_share_their_names():
 
 def test_packages_see_what_others_export():
     program = packages({
-        "a/a.go": 'package a\n\nimport other "example.com/p/b"\n\nfunc F(s *other.Store) { s.Add(); other.Count = 1 }\n',
+        "a/a.go": 'package a\n\nimport o "example.com/p/b"\n\nfunc F(s *o.Store) { s.Add(); o.Count = 1 }\n',
         "b/b.go": "package b\n\ntype Store struct{ n int }\n\nvar Count int\n\nfunc (s *Store) Add() { s.n++ }\n",
     })  # fmt: skip
     calls = program.summaries.effects["example.com/p/a:F"].calls

@@ -112,9 +112,9 @@ class Expressions(TypeRefs):
         return Attr(self.expr(operand) if package is None else package, name, self.span(node))
 
     def _qualified_name(self, node: Node) -> Expr:
-        package = self.package(field(node, "package"))
-        name = self.text.of(field(node, "name"))
-        return Attr(package, name, self.span(node)) if package else Op("type", (), self.span(node))
+        """`p.x` where a type could stand: of a package, or of a variable."""
+        base, name = field(node, "package"), self.text.of(field(node, "name"))
+        return Attr(self.package(base) or self._identifier(base), name, self.span(node))
 
     # --- literals -----------------------------------------------------------------------------------------------------
 
@@ -246,8 +246,8 @@ class Expressions(TypeRefs):
 
     def _is_value(self, node: Node) -> bool:
         """Whether `new` is given a value; a name of the package or of another one is taken for a type."""
-        if node.type == "selector_expression":
-            return self.package(field(node, "operand")) is None
+        if node.type in ("selector_expression", "qualified_type"):
+            return self.package(field(node, "operand" if node.type == "selector_expression" else "package")) is None
         if node.type in ("identifier", "type_identifier"):
             name = self.text.of(node)
             found = self.scope.resolve(name)
