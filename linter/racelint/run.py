@@ -88,7 +88,7 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     table, settings = front_ends(), request.settings
     scope = discover(request.paths, table, settings.exclude, request.root)
     with collector_off():
-        outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress)
+        outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
     knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
     with collector_off():

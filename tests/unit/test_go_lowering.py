@@ -462,6 +462,15 @@ def test_generated_files(text, generated):
     assert lower(text).generated is generated
 
 
+def test_an_outline_has_no_bodies():
+    whole, outline = FRONT_END.extract(TYPES.encode()), FRONT_END.outline(TYPES.encode())
+    assert outline.types == whole.types
+    assert outline.globals == whole.globals
+    assert outline.functions.keys() == whole.functions.keys()
+    assert outline.functions["Store.Work"].returns == whole.functions["Store.Work"].returns
+    assert Jump not in {type(stmt) for stmt in outline.functions["Store.Work"].body}
+
+
 @pytest.mark.parametrize(
     ("path", "test"),
     [

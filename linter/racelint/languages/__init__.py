@@ -31,6 +31,9 @@ class FrontEnd(Protocol):
     def extract(self, data: bytes) -> Module:
         """Lower a file. Raises SourceProblem for input that is not a program; never anything else."""
 
+    def outline(self, data: bytes) -> Module:
+        """Lower what other files may need of one that is not reported on: its types, signatures and variables."""
+
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment of the file with its marker stripped ("#", "//"), for fixtures and suppressions."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 DEPTH = 4_000  # as for Python
+HEAD = 4_000  # bytes in which a file says that it is generated
 GENERATED = re.compile(rb"^// Code generated .* DO NOT EDIT\.?\s*$", re.MULTILINE)  # https://go.dev/s/generatedcode
 TOKENS = re.compile(
     rb"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*`|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
@@ -35,7 +36,14 @@ class Go:
     suffixes = (".go",)
 
     def extract(self, data: bytes) -> Module:
-        """Lower a file. Raises SourceProblem for input that is not a program."""
+        """Lower a file; of a generated one the outline. Raises SourceProblem for input that is not a program."""
+        return self._lower(data, outline=bool(GENERATED.search(data[:HEAD])))
+
+    def outline(self, data: bytes) -> Module:
+        """Types are declared: no function needs its body for others to be understood."""
+        return self._lower(data, outline=True)
+
+    def _lower(self, data: bytes, *, outline: bool) -> Module:
         from racelint.languages.go.declarations import Lowering
 
         tree = _parser().parse(data)
@@ -48,7 +56,8 @@ class Go:
         try:
             sys.setrecursionlimit(max(limit, DEPTH))
             lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-            return Lowering(data).module(tree.root_node, comments, bool(GENERATED.search(data[:4_000])), lines)
+            generated = bool(GENERATED.search(data[:HEAD]))
+            return Lowering(data, outline=outline).module(tree.root_node, comments, generated, lines)
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:

@@ -39,10 +39,11 @@ TRAITS = Traits(atomic_steps=False, capital_types=False, duck_typed=False)
 
 
 class Lowering(TypeDeclarations):
-    """Lowers one file; a fresh instance for each."""
+    """Lowers one file; a fresh instance for each. The bodies of functions are no part of its `outline`."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, outline: bool = False) -> None:
         super().__init__(data)
+        self._outline = outline
         self.scope = FunctionScope(MODULE, None)
         self._functions: dict[str, Function] = {}
         self._globals: dict[str, Field] = {}
@@ -165,7 +166,7 @@ class Lowering(TypeDeclarations):
         returns = self._results(node.child_by_field_name("result"), out)
         body = node.child_by_field_name("body")
         with self.scoped():
-            out += self.block(statements(body)) if body is not None else ()
+            out += self.block(statements(body)) if body is not None and not self._outline else ()
         self.scope, self._breaks = outer, breaks
         self._finish(
             scope, name, owner, tuple(found), returns, tuple(out), self.span(node), doc=doc, public=public,

@@ -45,6 +45,10 @@ class Python:
         finally:
             sys.setrecursionlimit(limit)
 
+    def outline(self, data: bytes) -> Module:
+        """The whole file: what a function does says what it returns."""
+        return self.extract(data)
+
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment with its text after the "#"; what cannot be tokenised ends the list."""
         found: list[Comment] = []
