@@ -49,6 +49,8 @@ def findings(*modules: Module) -> list[object]:
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_module_or_a_problem(data):
     lowered(data)
+    lowered(data, ".go")
+    lowered(b"package m\n\nfunc f() {\n" + data + b"\n}\n", ".go")
 
 
 @QUICK

@@ -36,9 +36,10 @@ class Cache:
         self._directory = directory
         self._usable = _is_ours(directory)
 
-    def key(self, data: bytes, front_end: str) -> str:
-        """The name of the entry for a file's bytes, lowered by the front end of that name."""
+    def key(self, data: bytes, front_end: str, *, outline: bool = False) -> str:
+        """The name of the entry for a file's bytes, lowered (or outlined) by the front end of that name."""
         digest = hashlib.sha256(_maker(front_end))
+        digest.update(b"outline" if outline else b"")
         digest.update(data)
         return digest.hexdigest()
 

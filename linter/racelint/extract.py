@@ -32,12 +32,17 @@ class Job(NamedTuple):
     file: File
     data: bytes
     key: str
+    outline: bool
 
 
 def extract(
-    files: Iterable[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None, progress: Progress
-) -> dict[str, Outcome]:
-    """The module of each file, or why there is none; the same whatever the jobs and the cache."""
+    files: Iterable[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None,
+    progress: Progress, *, tests: bool = False,
+) -> dict[str, Outcome]:  # fmt: skip
+    """The module of each file, or why there is none; the same whatever the jobs and the cache.
+
+    Of files that are not reported on only the outline is read, unless `tests` are to be.
+    """
     outcomes: dict[str, Outcome] = {}
     missing: list[Job] = []
     for file in files:
@@ -45,10 +50,11 @@ def extract(
         if isinstance(data, SourceError):
             outcomes[file.path] = data
             continue
-        key = cache.key(data, front_ends[file.suffix].name) if cache else ""
+        outline = file.quiet and not tests
+        key = cache.key(data, front_ends[file.suffix].name, outline=outline) if cache else ""
         module = cache.get(key) if cache else None
         if module is None:
-            missing.append(Job(file, data, key))
+            missing.append(Job(file, data, key, outline))
         else:
             outcomes[file.path] = module
     for done, (job, outcome, pickled) in enumerate(
@@ -75,10 +81,10 @@ def read(path: str) -> bytes | SourceError:
     return data
 
 
-def lower(path: str, data: bytes, front_end: FrontEnd) -> Outcome:
-    """One file's module. Whatever a front end trips over costs that file, not the run."""
+def lower(path: str, data: bytes, front_end: FrontEnd, *, outline: bool = False) -> Outcome:
+    """One file's module, or its outline. Whatever a front end trips over costs that file, not the run."""
     try:
-        return front_end.extract(data)
+        return front_end.outline(data) if outline else front_end.extract(data)
     except SourceProblem as problem:
         return SourceError(problem.kind, path, problem.message, problem.line, problem.column)
     except (RecursionError, MemoryError):
@@ -96,7 +102,7 @@ def _lower_all(
         yield from _in_processes(missing, front_ends, workers)
         return
     for job in missing:
-        outcome = lower(job.file.path, job.data, front_ends[job.file.suffix])
+        outcome = lower(job.file.path, job.data, front_ends[job.file.suffix], outline=job.outline)
         yield job, outcome, pack(outcome) if keep and isinstance(outcome, Module) else None
 
 
@@ -106,23 +112,24 @@ def _in_processes(
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    inputs = [(job.file.path, job.file.suffix, job.data) for job in missing]
+    inputs = [(job.file.path, job.file.suffix, job.data, job.outline) for job in missing]
     pool = ProcessPoolExecutor(workers, mp_context=_process_context(), initializer=_prepare_worker)
     try:
         for job, answer in zip(missing, pool.map(_work, inputs, chunksize=CHUNK), strict=True):
             if isinstance(answer, bytes):
                 yield job, unpack(answer), answer
             else:  # an error, or a module too deep to travel, which is lowered again here
-                yield job, answer or lower(job.file.path, job.data, front_ends[job.file.suffix]), None
+                again = front_ends[job.file.suffix]
+                yield job, answer or lower(job.file.path, job.data, again, outline=job.outline), None
     except BrokenProcessPool as error:
         raise RacelintError("a worker process died (out of memory?); try --jobs 1") from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _work(item: tuple[str, str, bytes]) -> bytes | SourceError | None:
-    path, suffix, data = item
-    outcome = lower(path, data, languages.front_ends()[suffix])
+def _work(item: tuple[str, str, bytes, bool]) -> bytes | SourceError | None:
+    path, suffix, data, outline = item
+    outcome = lower(path, data, languages.front_ends()[suffix], outline=outline)
     return pack(outcome) if isinstance(outcome, Module) else outcome
 
 

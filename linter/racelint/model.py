@@ -16,6 +16,20 @@ Scope: TypeAlias = Literal["local", "captured", "global"]
 Scalar: TypeAlias = str | int | float | bool | bytes | complex | None
 
 
+# --- types as they are written ----------------------------------------------------------------------------------------
+
+
+class TypeRef(Record):
+    """A type as written: dotted name and arguments; a union is named "Union", a pointer "pointer".
+
+    `module` is the import path of the module that has the name, where the front end knows it.
+    """
+
+    name: str
+    args: tuple[TypeRef, ...] = ()
+    module: str = ""
+
+
 # --- expressions: reduced to what matters -----------------------------------------------------------------------------
 
 
@@ -113,7 +127,12 @@ class Choice(Record):
 
 
 class Op(Record):
-    """Something else made of these parts: arithmetic, comparison, "not", "in", "is", slices, format strings."""
+    """Something else made of these parts: arithmetic, comparison, "not", "in", "is", slices, format strings.
+
+    Some operators mean more: "address" (of a variable or field) and "deref"; "window" (part of a sequence, the same
+    memory); "append" (a sequence with more at its end, perhaps the same memory); "keys", "values" and "entries" (what a
+    loop walks, whatever the container is); "send", "receive" and "close" (a channel); "length", "clear", "copy into".
+    """
 
     operator: str
     operands: tuple[Expr, ...]
@@ -148,6 +167,27 @@ class Star(Record):
     value: Expr
 
 
+class Make(Record):
+    """A fresh object of a written type: a literal with named or ordered parts, an allocation, a zero value.
+
+    `keys` runs beside `parts` for a mapping or a sequence with indexes; `fields` are the named parts of a struct.
+    """
+
+    type: TypeRef
+    parts: tuple[Expr, ...]
+    keys: tuple[Expr | None, ...]
+    fields: tuple[tuple[str, Expr], ...]
+    span: Span
+
+
+class Cast(Record):
+    """A value seen as another type: a conversion or an assertion."""
+
+    value: Expr
+    type: TypeRef
+    span: Span
+
+
 Expr: TypeAlias = (
     Const
     | Name
@@ -166,6 +206,8 @@ Expr: TypeAlias = (
     | Await
     | Yield
     | Star
+    | Make
+    | Cast
 )
 
 
@@ -221,7 +263,10 @@ class Branch(Record):
 
 
 class Loop(Record):
-    """`for target in iterable` or `while test`; `orelse` runs when the loop ends without break."""
+    """`for target in iterable` or `while test`; `orelse` runs when the loop ends without break.
+
+    `step` runs after each turn, also after `continue`; `label` is what labelled jumps call the loop.
+    """
 
     target: Expr | None
     iterable: Expr | None
@@ -230,6 +275,8 @@ class Loop(Record):
     orelse: Block
     is_async: bool
     span: Span
+    step: Block = ()
+    label: str = ""
 
 
 class Hold(Record):
@@ -260,10 +307,22 @@ class Try(Record):
 
 
 class Jump(Record):
-    """Leaves the block: to the loop's next turn, out of the loop, the function, or by an exception."""
+    """Leaves the block: to the loop's next turn, out of the loop, the function, or by an exception.
+
+    With a `label`, of the loop or the block that has it.
+    """
 
     kind: Literal["return", "raise", "break", "continue"]
     value: Expr | None
+    span: Span
+    label: str = ""
+
+
+class Labelled(Record):
+    """A block that `break` with its label leaves: a `switch`, a `select`."""
+
+    label: str
+    body: Block
     span: Span
 
 
@@ -281,18 +340,13 @@ class Spawn(Record):
     span: Span
 
 
-Stmt: TypeAlias = Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Defer | Spawn
+Stmt: TypeAlias = (
+    Assign | Update | Delete | Eval | Collect | Branch | Loop | Hold | Try | Jump | Labelled | Defer | Spawn
+)
 Block: TypeAlias = tuple[Stmt, ...]
 
 
 # --- declarations -----------------------------------------------------------------------------------------------------
-
-
-class TypeRef(Record):
-    """A type as written: dotted name and arguments; a union is named "Union"."""
-
-    name: str
-    args: tuple[TypeRef, ...] = ()
 
 
 class Parameter(Record):
@@ -304,12 +358,23 @@ class Parameter(Record):
     default: Expr | None
 
 
+class Turn(Record):
+    """A variable that is a new one in each turn of a loop; where `edition` is set, only from that version on."""
+
+    variable: str
+    loop: Span
+    edition: str = ""
+
+
 class Function(Record):
     """A function, method, lambda, class body or module body.
 
     `binding` says what the first parameter is bound to: the instance, the class, or nothing. `bindings` maps each local
     variable to every expression assigned to it, for types: an element that a loop takes out of `xs` is
     `Op("element", (xs,))`, what a context manager gives `Op("enter", (manager,))`. `annotations` holds declared types.
+    `is_public` says that callers outside the project may call it. `cells` are its own variables that nested functions
+    use too, where that is the same variable to both, and `births` where they are declared; `turns` are the variables
+    that are new in each turn of a loop. `is_initial` says that it runs before all others.
     """
 
     name: str
@@ -328,6 +393,11 @@ class Function(Record):
     annotations: dict[str, TypeRef]
     doc: str
     span: Span
+    is_public: bool = True
+    cells: frozenset[str] = frozenset()
+    turns: tuple[Turn, ...] = ()
+    births: tuple[tuple[str, Span], ...] = ()
+    is_initial: bool = False
 
 
 class Assigned(Record):
@@ -347,7 +417,12 @@ class Field(Record):
 
 
 class Type(Record):
-    """A class or struct."""
+    """A class, struct, interface or other defined type.
+
+    `embedded` names the fields whose members count as the type's own. `underlying` is what a defined type is made of,
+    if that is no struct. `is_interface`: every type that has its methods is one. `by_value`: variables and fields hold
+    the object itself, unless it is behind a pointer; an assignment copies it.
+    """
 
     name: str
     qualname: str
@@ -357,6 +432,10 @@ class Type(Record):
     decorators: tuple[Expr, ...]
     doc: str
     span: Span
+    embedded: tuple[str, ...] = ()
+    underlying: TypeRef | None = None
+    is_interface: bool = False
+    by_value: bool = False
 
 
 class AttributeStore(Record):
@@ -383,8 +462,23 @@ class Comment(Record):
     alone: bool
 
 
+class Traits(Record):
+    """What sets a language apart, for the analysis.
+
+    `atomic_steps`: single loads and stores do not race. `capital_types`: what has a capital letter and is called is a
+    class. `duck_typed`: what something of unknown type is may be told from the names of the methods that are called.
+    """
+
+    atomic_steps: bool = True
+    capital_types: bool = True
+    duck_typed: bool = True
+
+
 class Module(Record):
-    """One file, lowered. `star_imports` are modules all of whose public names are taken over."""
+    """One file, lowered. `star_imports` are modules all of whose public names are taken over.
+
+    Files of one name and one `package` share their names; "" where each file is a module of its own.
+    """
 
     language: str
     imports: dict[str, Imported]
@@ -397,12 +491,18 @@ class Module(Record):
     comments: tuple[Comment, ...]
     generated: bool
     lines: int
+    package: str = ""
+    traits: Traits = Traits()
 
 
 class Source(Record):
-    """A module and where it was found: absolute path, dotted name, whether findings in it are shown."""
+    """A module and where it was found: absolute path, dotted name, whether findings in it are shown.
+
+    `edition` is the language version that its project declares, "" if none.
+    """
 
     path: str
     name: str
     module: Module
     reported: bool
+    edition: str = ""

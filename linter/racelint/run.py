@@ -88,7 +88,7 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     table, settings = front_ends(), request.settings
     scope = discover(request.paths, table, settings.exclude, request.root)
     with collector_off():
-        outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress)
+        outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
     knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
     with collector_off():
@@ -134,7 +134,9 @@ def to_sources(
         module = outcomes[file.path]
         if isinstance(module, Module):
             reported = tests or file.path in scope.named or not (file.quiet or module.generated)
-            sources.append(Source(file.path, table[file.suffix].module_name(file.path), module, reported))
+            front_end = table[file.suffix]
+            name, edition = front_end.module_name(file.path), front_end.edition(file.path)
+            sources.append(Source(file.path, name, module, reported, edition))
     return sources
 
 

@@ -49,6 +49,30 @@ def test_a_file_that_is_no_program_is_told_and_the_rest_analysed(racelint, tmp_p
         assert f"bad.py:{report['errors'][0]['line']}" in done.stderr or "bad.py: " in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"func f( {", "syntax-error"),
+        (b"x := 1", "syntax-error"),
+        (b"func f() { x := \xff }", "syntax-error"),
+        (b"func f() { x = " + b"(" * 9_000 + b"1" + b")" * 9_000 + b" }", "too-deep"),
+        (b"func f() { " + b"if x { " * 4_000 + b"}" * 4_000 + b" }", "too-deep"),
+        (b"func f() { x = " + b"1 + " * 9_000 + b"1 }", None),
+        (b"func f() { x = y" + b".a" * 500 + b" }", None),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_a_go_file_that_is_no_program_is_told_and_the_rest_analysed(racelint, tmp_path, bug, body, kind):
+    (tmp_path / "bad.go").write_bytes(b"package m\n\n" + body + b"\n")
+    (tmp_path / "good.go").write_text("package m\n\nfunc g() {}\n")
+    (tmp_path / "good.py").write_text(bug)
+    done, report = check(racelint)
+    assert done.returncode == 1
+    assert [found["path"] for found in report["findings"]] == ["good.py"]
+    assert [(e["path"], e["kind"]) for e in report["errors"]] == ([("bad.go", kind)] if kind else [])
+    assert report["summary"]["files"] == (2 if kind else 3)
+
+
 def test_a_bad_file_alone_is_no_finding(racelint, tmp_path):
     (tmp_path / "bad.py").write_bytes(b"(")
     done, report = check(racelint, "bad.py")

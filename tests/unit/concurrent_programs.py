@@ -141,9 +141,13 @@ def shown(pair: Pair) -> str:
 def parallel(text: str) -> Parallel:
     """A program of one module named `m`, linked, with its contexts."""
     text = textwrap.dedent(text)
+    return in_parallel([Source("/p/m.py", "m", lower(text), True)], text)
+
+
+def in_parallel(sources: list[Source], text: str) -> Parallel:
+    """Sources, linked, with their contexts; `text` is that of the module whose lines are asked for."""
     known = load()
-    source = Source("/p/m.py", "m", lower(text), True)
-    symbols = Symbols([source], known.speaks_of)
+    symbols = Symbols(sources, known.speaks_of)
     types = Types(symbols, known)
     summaries = Summaries(symbols, types, known)
     limit = sys.getrecursionlimit()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from racelint.analysis.body import (
     Body,
 )
-from racelint.analysis.paths import field
+from racelint.analysis.paths import field, unite
 from racelint.analysis.state import State
+from racelint.analysis.types import ClassType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     Builtin,
@@ -54,14 +55,45 @@ class Attributes(Body):
     def _instance_attribute(self, base: Value, name: str, span: Span, state: State) -> Values:
         owner = self.types.class_of(base)
         method = self.symbols.method(owner, name) if owner else None
+        if method is None and owner is not None:
+            chain = self._embedded(owner, name)
+            if chain:
+                return self._promoted(base, chain, name, span, state)
         if method is None:
             path = self.place(base, name)
-            self.note(path, "read", span, state)
+            if not self._is_inline(path):
+                self.note(path, "read", span, state)
             return self.read(path, state)
         _, function = self.symbols.functions[method]
         if function.is_property:
             return self.invoke(method, base, (), (), span, state)
         return (self._bound(method, base),)
+
+    def _is_inline(self, path: Value) -> bool:
+        """Whether a field holds an object itself: naming it reads nothing, what is taken out of it does."""
+        found = self.types.of(path) if not self.traits.duck_typed else None
+        return isinstance(found, ClassType) and found.value
+
+    def _embedded(self, owner: str, name: str) -> tuple[str, ...]:
+        """The embedded fields through which a type has a member; of libraries' types the one that can have it."""
+        embedding = self.symbols.embedding
+        chain = embedding.chain(owner, name)
+        _, record = self.symbols.types[owner]
+        if chain or name in record.fields:
+            return chain
+        found = embedding.libraries(owner)
+        locks = self.knowledge.concurrency.locks
+        known = [
+            way for way, library in found if library in locks and name in (*locks[library].take, *locks[library].give)
+        ]
+        others = [way for way, library in found if library not in locks]
+        return known[0] if known else others[0] if len(others) == 1 else ()
+
+    def _promoted(self, base: Value, chain: tuple[str, ...], name: str, span: Span, state: State) -> Values:
+        owners: Values = (base,)
+        for part in chain:
+            owners = unite([self.read(field(owner, part), state) for owner in owners])
+        return unite([self.attribute(owner, name, span, state) for owner in owners])
 
     def _bound(self, method: str, receiver: Value) -> FunctionValue:
         _, function = self.symbols.functions[method]
@@ -86,7 +118,12 @@ class Attributes(Body):
 
     def place(self, owner: Value, name: str) -> Value:
         """The path of a field: the class's own for what is only ever set on the class, else the object's."""
+        if isinstance(owner, ModuleValue):
+            return Global(owner.module, name)
         type_id = owner.type if isinstance(owner, TypeValue) else self.types.class_of(owner)
+        for part in self.symbols.embedding.chain(type_id, name) if type_id is not None else ():
+            owner = field(owner, part)
+            type_id = self.types.class_of(owner)
         same = self._same_object(owner, name) if isinstance(owner, Field) else None
         if same is not None:
             return same

@@ -175,6 +175,11 @@ class Body(Flow[State, Frame]):
         self.testing = False  # the expression at hand decides a branch
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
+        self.perhaps = False  # what is evaluated may not run
+        self.traits = source.module.traits
+        self.per_turn = own_each_turn(function, source.edition)
+        late = {turn.variable for turn in function.turns if turn.edition} - self.per_turn
+        self.births = frozenset([span for name, span in function.births if name not in late])
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -194,6 +199,14 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
         """The values that a call of a value returns; its effects are applied to the state."""
+
+    @abstractmethod
+    def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
+        """A copy of an object that is held by value, else the value."""
+
+    @abstractmethod
+    def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
+        """A library is given values: functions among them run some time, somewhere."""
 
     @abstractmethod
     def place(self, owner: Value, name: str) -> Value:
@@ -248,10 +261,18 @@ class Body(Flow[State, Frame]):
         if holder is not None and path in state.heap.get(holder, ()):
             self.effects.access(holder, kind, span, state, detail, value)
             return
-        path = self.shared_locals.get(path, path)
+        path = self._seen_from_outside(path) if self.function.cells else self.shared_locals.get(path, path)
         if kind in CONTENT and path not in state.heap.get(path, (path,)):
             return  # the object was taken out: the path holds another one now
         self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)
+
+    def _seen_from_outside(self, path: Value) -> Value:
+        """The path by which nested functions reach what a variable that they share holds."""
+        known = self.shared_locals.get(path)
+        if known is not None or not isinstance(path, Field | Element):
+            return known or path
+        base = self._seen_from_outside(path.base)
+        return path if base is path.base else path._replace(base=base)
 
     @abstractmethod
     def identity(self, values: Values) -> str:
@@ -340,12 +361,12 @@ class Body(Flow[State, Frame]):
 
     def change(
         self, container: Value, change: str, operation: str, keys: Values, span: Span, state: State, *,
-        added: Values = (), certain: bool = True, harmless: bool = False,
+        added: Values = (), certain: bool = True, harmless: bool = False, kind: str = "",
     ) -> None:  # fmt: skip
-        """A container gains, loses or reorders entries."""
+        """A container gains, loses or reorders entries; `kind` is its behaviour if its type is not known."""
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         found = self.types.container(container)
-        kind = found.kind if found is not None else ""
+        kind = found.kind if found is not None else kind
         if change in ("append", "insert"):
             self.keep_coroutines(container, added)
         access = "discard" if harmless else self._change_kind(container, change, keys, kind, state)
@@ -452,6 +473,18 @@ def is_within(path: Value, container: Value) -> bool:
             return True
         path = path.base
     return False
+
+
+def own_each_turn(function: Function, edition: str) -> frozenset[str]:
+    """The variables that each turn of a loop has for itself, in a language version."""
+    return frozenset([turn.variable for turn in function.turns if not turn.edition or _reaches(edition, turn.edition)])
+
+
+def _reaches(edition: str, wanted: str) -> bool:
+    """Whether a version is not older than another one; one that is not said is the newest."""
+    if not edition:
+        return True
+    return [int(part) for part in edition.split(".")] >= [int(part) for part in wanted.split(".")]
 
 
 def visible(value: Value) -> bool:

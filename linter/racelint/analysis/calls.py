@@ -28,9 +28,10 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Build, Call, Function, Jump, Name, Op, Source, Star
+from racelint.model import Attr, Build, Call, Expr, Function, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
+GOROUTINE = "goroutine"
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 
@@ -40,12 +41,7 @@ class Calls(Replay, Library):
 
     def call(self, call: Call, state: State) -> Values:
         """Evaluate a call expression."""
-        if isinstance(call.func, Attr):
-            bases = self.use(call.func.base, state)
-            self.summaries.usage.method_call(self.id, call.func.name)
-            callees = unite([self._method(base, call.func.name, call.span, state) for base in bases])
-        else:
-            callees = self.use(call.func, state)
+        callees = self._callees(call, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
         outer = state.reads
@@ -81,6 +77,33 @@ class Calls(Replay, Library):
                 case _:
                     pass
         return frozenset(found)
+
+    def _callees(self, call: Call, state: State) -> Values:
+        """What a call calls."""
+        if not isinstance(call.func, Attr):
+            return self.use(call.func, state)
+        bases = self.use(call.func.base, state)
+        self.summaries.usage.method_call(self.id, call.func.name)
+        return unite([self._method(base, call.func.name, call.span, state) for base in bases])
+
+    def spawn(self, call: Expr, state: State) -> None:
+        """A call that runs beside what follows; what a library's function is given runs there."""
+        if not isinstance(call, Call):
+            self.evaluate(call, state)
+            return
+        callees = self._callees(call, state)
+        args, _ = self._arguments(call, state)
+        given = [value for values in args for value in values if isinstance(value, FunctionValue | Partial)]
+        for callee in callees:
+            match callee:
+                case Partial(callee=Builtin(name="guess"), args=((target,),)):
+                    self.start(target, GOROUTINE, call.span, state, args=args)
+                case Builtin() | Field() if given:
+                    for value in given:
+                        self.start(value, GOROUTINE, call.span, state)
+                case _:
+                    self.start(callee, GOROUTINE, call.span, state, args=args)
+        self.begun(state)
 
     def _arguments(self, call: Call, state: State) -> tuple[tuple[Values, ...], Keywords]:
         args: list[Values] = []
@@ -137,6 +160,8 @@ class Calls(Replay, Library):
             owners = [o for o in owners if hint and o.rpartition(":")[2].rpartition(".")[2].lower() == hint]
         if len(owners) != 1 or self.symbols.subtypes(owners[0]) & set(owners):
             return None
+        if not self.traits.duck_typed and (name[:1].isupper() or not owners[0].startswith(f"{self.source.name}:")):
+            return None  # libraries' methods have the same names
         return self.symbols.method(owners[0], name)
 
     def _only_declares(self, type_id: str, name: str) -> bool:
@@ -182,8 +207,10 @@ class Calls(Replay, Library):
         match callee:
             case FunctionValue(function=function, receiver=receiver):
                 return self._call_function(function, receiver, args, keywords, call, state)
-            case TypeValue(type=type_id):
+            case TypeValue(type=type_id) if self.traits.duck_typed:
                 return self._construct(type_id, args, keywords, call, state)
+            case TypeValue():
+                return args[0] if args else NOTHING_KNOWN  # a conversion
             case Partial(callee=Builtin(name="coroutine")):
                 return NOTHING_KNOWN
             case Partial(callee=inner, args=given, keywords=named):

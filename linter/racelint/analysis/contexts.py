@@ -169,7 +169,8 @@ class Finder:
         self._called: set[str] = set()
         self._found = Contexts()
         self._active: set[str] = set()
-        self._examples = _examples([source.path for source in symbols.sources.values()])
+        self._files = len({source.path for source, _ in symbols.functions.values()})
+        self._examples = _examples([*dict.fromkeys(source.path for source, _ in symbols.functions.values())])
         self._deciding: dict[str, set[int]] = {}  # the parameters on which it depends what a function does
         self._known: set[Context] = set()
         self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
@@ -204,7 +205,7 @@ class Finder:
         for context in self._found.roots:
             if context.kind == "thread":
                 for callee, site in self._edges.get(context.function, ()):
-                    if site.looped and site.used and _is_public(self._symbols.functions[callee][1]):
+                    if site.looped and site.used and self._symbols.functions[callee][1].is_public:
                         yield callee
 
     def _leading_to(self, function_id: str) -> set[str]:
@@ -264,9 +265,7 @@ class Finder:
     def _is_product(self, function_id: str) -> bool:
         """Whether a function is part of the program, not a test or an example of its use."""
         source = self._symbols.functions[function_id][0]
-        return source.reported and not (
-            source.path in self._examples and len(self._examples) < len(self._symbols.sources)
-        )
+        return source.reported and not (source.path in self._examples and len(self._examples) < self._files)
 
     def _root(self, context: Context) -> None:
         """Add a context; callers' threads and callbacks are not told apart: one context each has many roots."""
@@ -450,9 +449,10 @@ class Finder:
                 or function_id in entered
             ):
                 continue
-            if function.name == "<module>" and not self._effects[function_id].starts_any:
-                continue  # runs at import, before anything is started
-            if function_id in self._effects and _is_public(function):
+            effects = self._effects.get(function_id)
+            if effects is None or (function.name == "<module>" and not effects.starts_any):
+                continue  # a module runs at import, before anything is started
+            if function.is_public:
                 kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
                 self._root(Context(kind, function_id, None, None, False, SHARED))
 
@@ -737,17 +737,3 @@ _NOSITE = Site("", Span(0, 0, 0, 0))
 
 def _is_within(function: Function, qualname: str) -> bool:
     return function.qualname.startswith(f"{qualname}.")
-
-
-def _is_public(function: Function) -> bool:
-    """Whether callers outside the project may call a function: no underscore, not nested, or a special method."""
-    name = function.name
-    if function.parent not in (None, "<module>") and not (
-        function.owner and "." not in function.owner.partition(".")[2]
-    ):
-        return False
-    if name.startswith("<"):
-        return name == "<module>"
-    if name.startswith("__") and name.endswith("__"):
-        return name not in ("__new__", "__del__", "__repr__", "__str__")
-    return not name.startswith("_")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from racelint.analysis.calls import is_abstract
 from racelint.analysis.conditions import Conditions
+from racelint.analysis.deferring import Deferring
 from racelint.analysis.loops import Loops, become
+from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, union, unite
 from racelint.analysis.state import LOCAL, TASKS, State, join
 from racelint.analysis.statements import Statements, part_of
@@ -30,6 +32,7 @@ from racelint.model import (
     Bind,
     Build,
     Call,
+    Cast,
     Choice,
     Closure,
     Comp,
@@ -38,6 +41,7 @@ from racelint.model import (
     Imported,
     Item,
     Logic,
+    Make,
     Name,
     Op,
     Star,
@@ -52,7 +56,7 @@ COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what
 SCALARS = {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "not", "compare"}
 
 
-class Evaluator(Loops, Conditions, Statements):
+class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
     """Interprets one function over `State` and gathers its `Summary`."""
 
     def run(self) -> None:
@@ -63,13 +67,24 @@ class Evaluator(Loops, Conditions, Statements):
         if self.function.binding == "class" and self.function.owner and self.function.parameters:
             own = TypeValue(f"{self.source.name}:{self.function.owner}")
             state.variables[self.function.parameters[0].name] = (own,)
+        if not self.traits.duck_typed:
+            self._own_parameters(state)
         exits = self.block(self.function.body, state)
         left = exits.take("return")
         if exits.normal is not None:
             self.returns((Literal(None, "None"),))
             left.append(exits.normal)
+        left = self.run_deferred(left)
         self.summary.falls_through = bool(left) or is_abstract(self.function) or self.function.is_generator
         self.close(left)
+
+    def _own_parameters(self, state: State) -> None:
+        """Parameters hold copies of what is passed by value; nested functions see some of them."""
+        for name, values in list(state.variables.items()):
+            own = tuple([self.own_copy(value, self.function.span, state) for value in values])
+            state.variables[name] = own
+            if name in self.function.cells:
+                state.heap[Captured(self.id, name)] = own
 
     def copy(self, state: State) -> State:
         """An independent copy."""
@@ -111,6 +126,9 @@ class Evaluator(Loops, Conditions, Statements):
             case Item():
                 return self._item(expr, state)
             case Op(operator=operator, operands=operands, span=span):
+                special = self.operate(expr, state) if operator in OPERATIONS else None
+                if special is not None:
+                    return special
                 for operand in operands:
                     self.evaluate(operand, state) if operator in COMPARED else self.use(operand, state)
                 return NOTHING_KNOWN if operator in SCALARS else (Result(self.site(span, state)),)
@@ -142,14 +160,23 @@ class Evaluator(Loops, Conditions, Statements):
             case Star(value=value):
                 self.evaluate(value, state)
                 return NOTHING_KNOWN
+            case Make():
+                return self.make(expr, state)
+            case Cast():
+                return self.cast(expr, state)
 
     def _name(self, expr: Name, state: State) -> Values:
+        if expr.scope == "local" and expr.name in self.function.cells:
+            cell = Captured(self.id, expr.name)
+            if not self._is_inline(cell):
+                self.note(cell, "read", expr.span, state)
+            return self.read(cell, state)
         if expr.scope == "local":
             if state.reads is not None and not self.testing and expr.name in state.sources:
                 state.reads.extend(state.sources[expr.name])
             return state.variables.get(expr.name, NOTHING_KNOWN)
         path = self.variable(expr.name, expr.scope)
-        if isinstance(path, Global | Captured):
+        if isinstance(path, Global | Captured) and not self._is_inline(path):
             self.note(path, "read", expr.span, state)
         return self.read(path, state)
 

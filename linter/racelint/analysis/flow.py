@@ -20,6 +20,7 @@ from racelint.model import (
     Expr,
     Hold,
     Jump,
+    Labelled,
     Loop,
     Spawn,
     Stmt,
@@ -56,6 +57,7 @@ class Flow(ABC, Generic[S, Frame]):
 
     def __init__(self) -> None:
         self.guarded = 0  # enclosing try bodies that have handlers
+        self.stepping = False  # what runs is the step of a loop, between two turns
         self._catching: list[list[S]] = []  # one per enclosing try body: states in which an exception may leave it
 
     # --- what a domain says -------------------------------------------------------------------------------------------
@@ -151,8 +153,11 @@ class Flow(ABC, Generic[S, Frame]):
                 exits = self.loop(stmt, state)
             case Jump():
                 self.jump(stmt, state)
-                jumps.append((stmt.kind, state))
+                jumps.append((f"{stmt.kind} {stmt.label}" if stmt.label else stmt.kind, state))
                 return None
+            case Labelled():
+                exits = self.block(stmt.body, state)
+                exits.normal = self.join_all([exits.normal, *exits.take(f"break {stmt.label}")])
             case Hold():
                 exits = self._hold(stmt, state)
             case Try():
@@ -178,8 +183,9 @@ class Flow(ABC, Generic[S, Frame]):
         ended: S | None = None
         for turn in range(TURNS):
             ended, exits = self._turn(loop, frame, head)
-            broken, jumps = exits.take("break"), exits.jumps
-            again = self.join_all([*exits.take("continue"), exits.normal])
+            broken = exits.take("break", f"break {loop.label}")
+            again = self.join_all([*exits.take("continue", f"continue {loop.label}"), exits.normal])
+            again = self._step(loop, again)
             jumps = exits.jumps
             if again is None:
                 break
@@ -206,6 +212,15 @@ class Flow(ABC, Generic[S, Frame]):
         if turn is not None:
             self.begin_turn(loop, frame, turn)
         return ended, self.block(loop.body, turn)
+
+    def _step(self, loop: Loop, state: S | None) -> S | None:
+        """What a loop does between two turns."""
+        if not loop.step or state is None:
+            return state
+        self.stepping = True
+        after = self.block(loop.step, state).normal
+        self.stepping = False
+        return after
 
     def _hold(self, stmt: Hold, state: S) -> Exits[S]:
         frame = self.hold(stmt, state)

@@ -57,7 +57,7 @@ class Library(Body):
         if self.knowledge.container(name) is not None or name in self.knowledge.aliases:
             return (Fresh(self.knowledge.canonical(name), site),)
         last = name.rpartition(".")[2]
-        if last[:1].isupper() and not last.isupper():
+        if last[:1].isupper() and not last.isupper() and self.traits.capital_types:
             return (Fresh(name, site),)  # the class of a library
         base, _, last = name.rpartition(".")
         if base and self.types.of(Builtin(base)) is not None:
@@ -147,7 +147,7 @@ class Library(Body):
             found = self.types.of(base)
             if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "polls"):
                 self.effects.polls = True
-            if found is not None or base == UNKNOWN:
+            if found is not None or base == UNKNOWN or not self.traits.duck_typed:
                 return (Result(self.site(call, state)),)
             container = self.knowledge.guess
         if name in container.views and not args:

@@ -35,8 +35,6 @@ NAMED = (
     "atomic",
     "guard",
 )  # how locks of unknown type are called
-TAKE = {"acquire", "acquire_lock", "__enter__", "lock"}
-GIVE = {"release", "release_lock", "__exit__", "unlock"}
 
 
 class Locking(Starting, Attributes):
@@ -92,15 +90,18 @@ class Locking(Starting, Attributes):
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
-        if kept == state.held and self.lock_kind(value):
+        if kept == state.held and not self.perhaps and self.lock_kind(value):
             self.summary.releases[value] = None
         state.held = kept
 
     def lock_method(self, base: Value, name: str, span: Span, state: State) -> None:
         """`lock.acquire()` and `lock.release()`."""
-        if name in TAKE:
+        concurrency = self.knowledge.concurrency
+        found = self.types.of(base)
+        row = concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
+        if name in (row.take if row is not None else concurrency.takes):
             self.take(base, span, state)
-        elif name in GIVE:
+        elif name in (row.give if row is not None else concurrency.gives):
             self.give_back(base, state)
 
     def enter(self, values: Values, span: Span, state: State) -> Values:

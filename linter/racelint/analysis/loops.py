@@ -99,7 +99,16 @@ class Loops(Body):
             state.present |= {(e.base, e) for e in found if isinstance(e, Element)}  # a sequence holds its elements
         if elements in ((), NOTHING_KNOWN):
             elements = (Result(site),)
+        if not self.traits.duck_typed:
+            elements = tuple([self._own_element(value, loop.span, state) for value in elements])
         self.assign(loop.target, elements, state)
+
+    def _own_element(self, value: Value, span: Span, state: State) -> Value:
+        """The loop's variable holds a copy of an element that is held by value."""
+        if isinstance(value, Tuple):
+            parts = [tuple([self.own_copy(v, span, state) for v in values]) for values in value.parts]
+            return Tuple(tuple(parts))
+        return self.own_copy(value, span, state)
 
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
@@ -217,7 +226,7 @@ class Loops(Body):
             case _:
                 container = self.types.container(value)
                 key = member(value, site)
-                sequence = container is not None and container.kind in ("list", "deque", "immutable")
+                sequence = container is not None and container.sequence
                 return (element(value, key) if sequence else key,)
 
     def _elements(self, bases: tuple[Value, ...], site: Site) -> Values:
@@ -260,6 +269,7 @@ def become(state: State, other: State) -> None:
     state.held, state.checks, state.sources = other.held, other.checks, other.sources
     state.started, state.joined = other.started, other.joined
     state.claimed, state.crossed, state.waited = other.claimed, other.crossed, other.waited
+    state.deferred = other.deferred
 
 
 def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ...]:

@@ -107,6 +107,10 @@ class Places:
         key = (owner, name)
         if key not in self._own_fields:
             declared = self._symbols.field(owner, name)
+            if self._symbols.types[owner][1].by_value:
+                found = self._types.field(owner, name)
+                self._own_fields[key] = isinstance(found, ClassType) and found.value
+                return self._own_fields[key]
             made = [a.value for a in declared[1].values if a.value != Const(None)] if declared else []
             self._own_fields[key] = declared is not None and all(
                 isinstance(value, Call) and self._makes(declared[0], value) for value in made

@@ -17,7 +17,7 @@ from racelint.analysis.locking import Locking
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, union
 from racelint.analysis.state import TASKS, THREADS, Conditions, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
-from racelint.analysis.types import LibraryType
+from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -30,6 +30,8 @@ from racelint.analysis.values import (
     Param,
     Partial,
     Result,
+    Site,
+    Tuple,
     Value,
     Values,
 )
@@ -66,6 +68,8 @@ class Replay(Locking):
             match value:
                 case Param(function=owner, index=index) if owner == function_id:
                     return bound[index]
+                case Captured(function=owner, name=name) if owner == self.id and name in self.function.cells:
+                    return self.read(value, state)
                 case Captured(function=owner, name=name) if owner == self.id:
                     return state.variables.get(name, NOTHING_KNOWN)
                 case Field(base=base, name=name) if type(base) is not Param or base.function != function_id:
@@ -98,9 +102,23 @@ class Replay(Locking):
         self._remember_environment(function_id, function, bound, state)
         declared = self.types.returned(function_id)
         if declared is not None and results == NOTHING_KNOWN:
-            name = declared.name if isinstance(declared, LibraryType) else declared.type
-            return (Result(site, name),)
+            return (Result(site, self.types.text(declared)),)
+        if declared is not None and not self.traits.duck_typed:
+            return tuple([self._given_back(value, declared, site, state) for value in results])
         return results
+
+    def _given_back(self, value: Value, declared: TypeOf, site: Site, state: State) -> Value:
+        """A result as its caller has it: of the declared type where it is unknown, a copy if it is held by value."""
+        if value == UNKNOWN or (isinstance(value, Result) and not value.type):
+            return Result(site, self.types.text(declared))
+        if isinstance(value, Tuple) and isinstance(declared, LibraryType) and len(declared.args) == len(value.parts):
+            parts = [
+                tuple([v if kind is None else self._given_back(v, kind, site, state) for v in values])
+                for values, kind in zip(value.parts, declared.args, strict=True)
+            ]
+            return Tuple(tuple(parts))
+        held = isinstance(declared, ClassType) and declared.value
+        return self.own_copy(value, site.span, state) if held else value
 
     def _remember_environment(self, function_id: str, function: Function, bound: list[Values], state: State) -> None:
         """What a closure that the callee returns will find in its captured parameters."""
@@ -250,6 +268,8 @@ class Replay(Locking):
                 self.publish(target, assigned)
                 if target != UNKNOWN and not isinstance(target, Captured):
                     news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
+                elif isinstance(target, Captured) and target.name in self.function.cells:
+                    news[target] = assigned
                 elif isinstance(target, Captured) and target.function == self.id:
                     state.assign(target.name, assigned)
                 elif isinstance(target, Captured):

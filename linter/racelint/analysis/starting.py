@@ -94,7 +94,7 @@ class Starting(Body):
         if row is not None:
             self._by_start_row(row, args, keywords, call, state)
         else:
-            self._hand_over(args, keywords, call, state)
+            self.hand_over(args, keywords, call, state)
 
     def is_bound_to_one(self, value: Value) -> bool:
         """Whether a semaphore lets one holder in."""
@@ -144,7 +144,7 @@ class Starting(Body):
         if row.when == "now" and row.kind not in ("unknown", "loop"):
             state.started, state.joined = True, 0
 
-    def _hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
+    def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         """A function that a library is given runs some time, somewhere."""
         for values in (*args, *[values for _, values in keywords]):
             for value in values:
@@ -179,7 +179,7 @@ class Starting(Body):
         elif found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
-            self._hand_over(args, keywords, call, state)
+            self.hand_over(args, keywords, call, state)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)
         else:

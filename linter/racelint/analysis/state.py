@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.paths import FIXED, mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Value, Values
+from racelint.model import Defer
 from racelint.record import Record
 from racelint.span import Span
 
@@ -121,8 +122,8 @@ class State:
     """
 
     __slots__ = (
-        "absent", "assumptions", "checks", "claimed", "crossed", "heap", "held", "joined", "pending", "present",
-        "reads", "singled", "sources", "started", "variables", "waited",
+        "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "heap", "held", "joined", "pending",
+        "present", "reads", "singled", "sources", "started", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -142,6 +143,7 @@ class State:
         self.claimed = False
         self.waited = False
         self.crossed: frozenset[tuple[Value, Span, Span]] = frozenset()
+        self.deferred: tuple[tuple[Defer, bool], ...] = ()  # what runs on leaving, and whether it surely does
 
     def copy(self) -> State:
         """An independent copy."""
@@ -153,6 +155,7 @@ class State:
         other.pending = self.pending.copy() if self.pending else {}
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
+        other.deferred = self.deferred
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -185,6 +188,7 @@ class State:
             and self.singled == other.singled
             and self.assumptions == other.assumptions
             and self.held == other.held
+            and self.deferred == other.deferred
             and self.started == other.started
         )
 
@@ -246,6 +250,8 @@ def join(first: State | None, second: State | None) -> State | None:
         first.held = tuple([held for held in first.held if held in second.held])
     first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited
     first.crossed |= second.crossed
+    if first.deferred != second.deferred:
+        first.deferred = _either(first.deferred, second.deferred)
     first.started, first.joined = first.started or second.started, first.joined & second.joined
     if first.checks:
         first.checks = _common_checks(first.checks, second.checks)
@@ -258,6 +264,14 @@ def join(first: State | None, second: State | None) -> State | None:
     for resize, flags in second.pending.items():
         first.pending[resize] = first.pending[resize] & flags if resize in first.pending else flags
     return first
+
+
+def _either(
+    first: tuple[tuple[Defer, bool], ...], second: tuple[tuple[Defer, bool], ...]
+) -> tuple[tuple[Defer, bool], ...]:
+    """What is deferred on either way, in order; what only one way has deferred may not run."""
+    mine, other = dict(first), dict(second)
+    return tuple([(stmt, mine.get(stmt, False) and other.get(stmt, False)) for stmt in {**mine, **other}])
 
 
 def _common_checks(first: dict[Value, Check], second: dict[Value, Check]) -> dict[Value, Check]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
 from racelint.analysis.effects import common, is_shared_path
@@ -58,6 +60,18 @@ IN_PLACE = {"|": "insert", "^": "insert", "-": "remove", "&": "remove", "+": "ap
 class Statements(Calls):
     """The statement hooks of the interpreter."""
 
+    @abstractmethod
+    def defer(self, stmt: Defer, state: State) -> None:
+        """A call is put off until the function is left."""
+
+    @abstractmethod
+    def taken(self, expr: Expr, values: Values, state: State) -> Values:
+        """What an expression gives to whoever stores it: an object that is held by value is copied."""
+
+    @abstractmethod
+    def grown(self, values: Values, span: Span, state: State) -> Values:
+        """A sequence with more at its end."""
+
     def reach(self, stmt: Stmt, state: State) -> None:
         """Note what is held when a statement starts."""
         self.effects.hold(stmt.span, state.held)
@@ -85,19 +99,21 @@ class Statements(Calls):
                     self.evaluate(key, state)
                 found = self.evaluate(value, state)
                 self.collected = union(self.collected, found) if self.collected else found
-            case Defer(call=call) | Spawn(call=call):
-                self.evaluate(call, state)
+            case Defer():
+                self.defer(stmt, state)
+            case Spawn(call=call):
+                self.spawn(call, state)
 
     def _assign(self, targets: tuple[Expr, ...], value: Expr, state: State) -> None:
         if len(targets) == 1 and isinstance(targets[0], Build) and isinstance(value, Build):
             parts = targets[0].parts
             if len(parts) == len(value.parts) and not any(isinstance(p, Star) for p in (*parts, *value.parts)):
-                values = [self.evaluate(part, state) for part in value.parts]
+                values = [self.taken(part, self.evaluate(part, state), state) for part in value.parts]
                 for target, found in zip(parts, values, strict=True):
                     self.assign(target, found, state)
                 return
         state.reads = reads = list[Read]()
-        found = self.evaluate(value, state)
+        found = self.taken(value, self.evaluate(value, state), state)
         state.reads = None
         self.opening = self.opens(value)
         if isinstance(value, Name):  # puts back what was there: done on purpose
@@ -147,7 +163,9 @@ class Statements(Calls):
         """Assign values to a target."""
         match target:
             case Name(name=name, scope=scope):
-                if scope == "local":
+                if scope == "local" and name in self.function.cells:
+                    self._store_cell(name, values, target.span, state)
+                elif scope == "local":
                     state.assign(name, values)
                     self._share_local(name, values, target.span, state)
                 else:
@@ -166,10 +184,22 @@ class Statements(Calls):
             case _:
                 self.evaluate(target, state)
 
+    def _store_cell(self, name: str, values: Values, span: Span, state: State) -> None:
+        """Give a variable that nested functions use another value; a new variable is nobody else's yet."""
+        cell = Captured(self.id, name)
+        if span in self.births or (self.stepping and name in self.per_turn):
+            state.heap[cell] = values
+            for value in values:
+                self.effects.store(cell, value)
+        else:
+            self._store(cell, values, span, state)
+        self._share_local(name, values, span, state)
+
     def _share_local(self, name: str, values: Values, span: Span, state: State) -> None:
         """A local variable that a nested function or a started one may see."""
         for value in values:
-            if isinstance(value, Fresh) and (self.types.container(value) is not None or self.lock_kind(value)):
+            seen = name in self.function.cells or self.types.container(value) is not None
+            if isinstance(value, Fresh) and (seen or self.lock_kind(value)):
                 self.shared_locals.setdefault(value, Captured(self.id, name))
 
     def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
@@ -181,6 +211,9 @@ class Statements(Calls):
                 self.effects.store(path, value)
             self.publish(path, values)
             self._set_flag(path, values, span, state)
+        elif not self.traits.duck_typed:
+            for value in values:
+                self.effects.store(path, value)  # an object made here may be another type's method's later
         state.heap[path] = values
         state.checks.pop(path, None)
 
@@ -216,11 +249,14 @@ class Statements(Calls):
     def _store_item(self, bases: Values, key: Expr, values: Values, span: Span, state: State) -> None:
         keys = self.evaluate(key, state)
         known = keys[0] if len(keys) == 1 else UNKNOWN
-        sliced = isinstance(key, Op) and key.operator == "slice"
+        sliced = _is_slice(key)
         for base in bases:
             if base == UNKNOWN or self._own_method(base, "__setitem__", (keys, values), span, state):
                 continue
             container = self.types.container(base)
+            if container is None and not self.traits.duck_typed:
+                self.note(base, "setitem", span, state, self.container_kind(base))
+                continue
             found = container or (self.knowledge.guess if self.types.of(base) is None else None)
             if found is None:
                 continue
@@ -256,6 +292,8 @@ class Statements(Calls):
         if mutable:
             return
         result: Values = (Result(self.site(stmt.span, state)),)
+        if stmt.operator == "append":
+            result = self.grown(current, stmt.span, state)
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):
@@ -285,9 +323,10 @@ class Statements(Calls):
                 state.variables.pop(name, None)
             case Item(base=base, key=key, span=span):
                 keys = self.evaluate(key, state)
+                kind = "" if self.traits.duck_typed else "slice" if _is_slice(key) else "map"
                 for owner in self.evaluate(base, state):
                     if not self._own_method(owner, "__delitem__", (keys,), span, state):
-                        self.remove_item(owner, keys, span, state)
+                        self.remove_item(owner, keys, span, state, kind)
             case Attr(base=base, name=name):
                 for owner in self.evaluate(base, state):
                     path = self.place(owner, name)
@@ -299,13 +338,13 @@ class Statements(Calls):
             case _:
                 pass
 
-    def remove_item(self, container: Value, keys: Values, span: Span, state: State) -> None:
-        """`del container[key]`."""
+    def remove_item(self, container: Value, keys: Values, span: Span, state: State, kind: str = "") -> None:
+        """`del container[key]`; `kind` is the container's where the language says it."""
         found = self.types.container(container)
         if found is None and self.types.of(container) is not None:
             return  # a library's class: what deleting an item does is not known
         if container != UNKNOWN and (found is None or "__delitem__" in found.remove):
-            self.change(container, "remove", "del", keys, span, state, certain=found is not None)
+            self.change(container, "remove", "del", keys, span, state, certain=found is not None, kind=kind)
 
     def hold(self, hold: Hold, state: State) -> Frame:
         """Enter context managers."""
@@ -378,6 +417,10 @@ def part_of(value: Value, index: int) -> Values:
     if isinstance(value, Tuple):
         return value.parts[index] if -len(value.parts) <= index < len(value.parts) else NOTHING_KNOWN
     return (element(value, Literal(index, "int")),)
+
+
+def _is_slice(key: Expr) -> bool:
+    return isinstance(key, Op) and key.operator == "slice"
 
 
 def _is_index(key: Value) -> bool:

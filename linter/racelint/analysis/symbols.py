@@ -6,6 +6,8 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
+from racelint.analysis.embedding import Embedding
+from racelint.analysis.packages import by_module, merged
 from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
@@ -50,8 +52,8 @@ class Symbols:
         self._globals: dict[tuple[str, str], Value] = {}
         self._ancestors: dict[str, tuple[Value, ...]] = {}
         self.stored_from_outside: set[str] = set()
-        for source in sources:
-            self._add(source)
+        for module, files in by_module(sources).items():
+            self._add(module, files)
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
         for module, source in self.sources.items():
             for made in source.module.constructions if source.reported else ():
@@ -59,23 +61,30 @@ class Symbols:
                 if isinstance(func, Name | Attr):
                     self._constructions[func.name].append((module, made))
         self._class_variables: dict[tuple[str, str], str | None] = {}
+        self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
+        for interface, types in self.embedding.implementers().items():
+            self._subtypes[interface] += types
         self._methods_by_name = self._index_methods()
         self._owners_of_fields: dict[str, list[str]] = defaultdict(list)
         for type_id, (_, record) in self.types.items():
             for name in record.fields:
                 self._owners_of_fields[name].append(type_id)
 
-    def _add(self, source: Source) -> None:
-        module = source.name if source.name not in self.sources else f"{source.name}@{source.path}"
-        self._by_name[source.name].append(module)
-        self.sources[module] = source._replace(name=module)
-        source = self.sources[module]
-        self.stored_from_outside.update(store.name for store in source.module.attribute_stores)
-        for qualname, function in source.module.functions.items():
-            self.functions[f"{module}:{qualname}"] = (source, function)
-        for qualname, record in source.module.types.items():
-            self.types[f"{module}:{qualname}"] = (source, record)
+    def _add(self, module: str, files: list[Source]) -> None:
+        """Add a module: one file, or the files of a package, each of which is told as the source of what it has."""
+        content = merged(files)
+        self._by_name[files[0].name].append(module)
+        self.sources[module] = files[0]._replace(
+            name=module, module=content, reported=any([file.reported for file in files])
+        )
+        self.stored_from_outside.update(store.name for store in content.attribute_stores)
+        for file in files:
+            source = file._replace(name=module, module=content)
+            for qualname in file.module.functions:
+                self.functions.setdefault(f"{module}:{qualname}", (source, content.functions[qualname]))
+            for qualname in file.module.types:
+                self.types.setdefault(f"{module}:{qualname}", (source, content.types[qualname]))
 
     # --- modules and imports ------------------------------------------------------------------------------------------
 

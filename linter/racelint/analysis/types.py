@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
-
 from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.type_names import ClassType as ClassType
+from racelint.analysis.type_names import LibraryType as LibraryType
+from racelint.analysis.type_names import TypeOf as TypeOf
+from racelint.analysis.type_names import read, written
 from racelint.analysis.values import (
     Builtin,
     Captured,
@@ -32,12 +34,14 @@ from racelint.model import (
     Bind,
     Build,
     Call,
+    Cast,
     Choice,
     Comp,
     Const,
     Expr,
     Item,
     Logic,
+    Make,
     Name,
     Op,
     Star,
@@ -51,25 +55,12 @@ MOST_GIVEN = 8  # constructor calls looked at for the type of a parameter
 STEPS = 12  # how far a type is traced through variables, fields and calls
 
 
-class ClassType(NamedTuple):
-    """A class of the project, by id."""
-
-    type: str
-
-
-class LibraryType(NamedTuple):
-    """A type from outside, by canonical dotted name, with the types of its elements."""
-
-    name: str
-    args: tuple[TypeOf | None, ...] = ()
-
-
-TypeOf: TypeAlias = ClassType | LibraryType
 NONE_TYPE = LibraryType("None")
 WRAPPERS = {
     "typing.Optional", "typing.Final", "typing.ClassVar", "typing.Annotated", "typing.Required", "typing.Awaitable",
     "typing.NotRequired", "typing.ReadOnly", "dataclasses.InitVar",
 }  # fmt: skip
+RESULTS = "results"  # what a function of several results returns
 UNIONS = {"typing.Union", "Union"}
 
 
@@ -96,6 +87,9 @@ class Types:
             case LibraryType(name=name):
                 return self._knowledge.container(name)
             case ClassType(type=type_id):
+                if self._symbols.types[type_id][1].underlying is not None:
+                    inner = self.structure(found)
+                    return None if inner == found or isinstance(inner, ClassType) else self.behaviour(inner)
                 for ancestor in self._symbols.ancestors(type_id):
                     if isinstance(ancestor, Builtin):
                         container = self._knowledge.container(ancestor.name)
@@ -127,8 +121,11 @@ class Types:
             case Field(base=base, name=name):
                 owner = base.type if isinstance(base, TypeValue) else self._class(self.of(base))
                 return self.field(owner, name) if owner else None
-            case Element(base=base):
-                return self.element(self.of(base), "value")
+            case Element(base=base, key=key):
+                found = self.of(base)
+                if isinstance(found, LibraryType) and found.name == RESULTS and isinstance(key, Literal):
+                    return self._of_item(found, Const(key.value))
+                return self.element(found, "value")
             case Member(base=base):
                 return self.element(self.of(base), "key")
             case View() | Lazy():
@@ -148,15 +145,39 @@ class Types:
         """A type by the name that values carry: a project's type id or a library's dotted name."""
         if not name:
             return None
+        if name.endswith(">"):
+            return read(name, self.named)
         return ClassType(name) if name in self._symbols.types else LibraryType(self._knowledge.canonical(name))
+
+    def text(self, found: TypeOf | None) -> str:
+        """The name of a type for values to carry: with the types of its elements, for what is known to keep them."""
+        return written(found, self._knowledge.typed)
 
     def element(self, container: TypeOf | None, part: str) -> TypeOf | None:
         """The type of a container's keys or values; of a sequence's elements both."""
+        container = self.structure(container)
         if not isinstance(container, LibraryType) or not container.args:
             return None
         if part == "value" and len(container.args) == 2 and container.name != "tuple":
             return container.args[1]
         return container.args[0]
+
+    def structure(self, found: TypeOf | None) -> TypeOf | None:
+        """What a defined type is made of; any other type is itself."""
+        for _ in range(STEPS):
+            record = self._symbols.types[found.type][1] if isinstance(found, ClassType) else None
+            if record is None or record.underlying is None:
+                break
+            found = self._declared_in(found.type.partition(":")[0], record.underlying)  # type: ignore[union-attr]
+        return found
+
+    def is_value(self, type_id: str) -> bool:
+        """Whether variables of a type hold the object itself."""
+        record = self._symbols.types[type_id][1]
+        if record.by_value or record.underlying is None:
+            return record.by_value
+        inner = self.structure(ClassType(type_id))
+        return isinstance(inner, ClassType) and self._symbols.types[inner.type][1].by_value
 
     def _class(self, found: TypeOf | None) -> str | None:
         return found.type if isinstance(found, ClassType) else None
@@ -171,9 +192,11 @@ class Types:
         source, function = self._symbols.functions[function_id]
         if index >= len(function.parameters):
             return None
-        if index == 0 and function.owner and function.binding == "instance":
-            return ClassType(f"{source.name}:{function.owner}")
         parameter = function.parameters[index]
+        if index == 0 and function.owner and function.binding == "instance":
+            return self._receiver(f"{source.name}:{function.owner}", parameter.annotation)
+        if parameter.kind == "variadic" and parameter.annotation is not None and parameter.annotation.name == "[]":
+            return self.declared(function_id, parameter.annotation)
         if parameter.kind == "variadic":
             return LibraryType("tuple")
         if parameter.kind == "keywords":
@@ -186,6 +209,12 @@ class Types:
         if function.name == "__init__" and function.owner:
             return self._given(f"{source.name}:{function.owner}", index - 1, parameter.name)
         return None
+
+    def _receiver(self, type_id: str, annotation: TypeRef | None) -> TypeOf | None:
+        if type_id not in self._symbols.types:
+            return None  # declared in a file that could not be read
+        pointer = annotation is None or annotation.name == "*"
+        return ClassType(type_id, not pointer and self.is_value(type_id))
 
     def _given(self, type_id: str, position: int, name: str) -> TypeOf | None:
         """What the constructors of a type, or of those that inherit its constructor, are given for a parameter."""
@@ -210,7 +239,10 @@ class Types:
         if steps <= 0:
             return None
         source, function = self._symbols.functions[function_id]
-        name = self._dotted(source.name, annotation.name)
+        if annotation.name == "*" and annotation.args:
+            found = self.declared(function_id, annotation.args[0], steps - 1)
+            return found._replace(value=False) if isinstance(found, ClassType) else found
+        name = self._name_of(source.name, annotation)
         if name in WRAPPERS and annotation.args:
             return self.declared(function_id, annotation.args[0], steps - 1)
         if name in UNIONS:
@@ -220,11 +252,23 @@ class Types:
         if name in ("typing.Self", "typing_extensions.Self") and function.owner:
             return ClassType(f"{source.name}:{function.owner}")
         if name in self._symbols.types:
-            return ClassType(name)
+            return ClassType(name, self.is_value(name))
         if not name or name in ("typing.Any", "object"):
             return None
         args = tuple([self.declared(function_id, arg, steps - 1) for arg in annotation.args])
         return LibraryType(self._knowledge.canonical(name), args)
+
+    def _declared_in(self, module: str, annotation: TypeRef) -> TypeOf | None:
+        return self.declared(f"{module}:{MODULE}", annotation)
+
+    def _name_of(self, module: str, ref: TypeRef) -> str:
+        """The type id or library name that a written type stands for."""
+        if ref.module:
+            value = self._symbols.embedding.named(module, ref)
+            return value.type if isinstance(value, TypeValue) else value.name if isinstance(value, Builtin) else ""
+        return self._dotted(module, ref.name) or (
+            f"{module}:{ref.name}" if f"{module}:{ref.name}" in self._symbols.types else ""
+        )
 
     def _dotted(self, module: str, name: str) -> str:
         """A dotted name in a module: a type id, or the library name it stands for."""
@@ -279,7 +323,7 @@ class Types:
     def _variable(self, function_id: str, name: str, steps: int) -> TypeOf | None:
         source, function = self._symbols.functions[function_id]
         if function.qualname == MODULE:
-            record = source.module.globals.get(name)
+            record = self._symbols.content(source.name).globals.get(name)
             if record is None:
                 return None
             if record.annotation is not None:
@@ -318,7 +362,20 @@ class Types:
                 return self.expression(function_id, value, steps - 1)
             case Attr(base=base, name=name):
                 owner = self._class(self.expression(function_id, base, steps - 1))
-                return self.field(owner, name) if owner else self._module_variable(function_id, expr)
+                return self.member(owner, name) if owner else self._module_variable(function_id, expr)
+            case Make(type=made) | Cast(type=made):
+                found = self.declared(function_id, made)
+                return (
+                    found
+                    if found is not None or isinstance(expr, Make)
+                    else self.expression(function_id, expr.value, steps - 1)
+                )
+            case Op(operator="element key" | "element value" as operator, operands=(walked,)):
+                return self._of_walked(self.structure(self.expression(function_id, walked, steps - 1)), operator)
+            case Op(operator="receive", operands=(channel,)):
+                return self.element(self.expression(function_id, channel, steps - 1), "value")
+            case Op(operator="address" | "deref" | "window" | "append", operands=(first, *_)):
+                return self.expression(function_id, first, steps - 1)
             case Item(base=base, key=key):
                 return self._of_item(self.expression(function_id, base, steps - 1), key)
             case Logic(operands=operands):
@@ -338,8 +395,29 @@ class Types:
             case _:
                 return None
 
+    def _of_walked(self, container: TypeOf | None, part: str) -> TypeOf | None:
+        """What a loop over a container takes out of it: keys are numbers where it is a sequence."""
+        if not isinstance(container, LibraryType) or not container.args:
+            return container if part == "element key" and container == LibraryType("int") else None
+        if part == "element key":
+            return container.args[0] if container.name in ("map", "chan") else LibraryType("int")
+        return container.args[-1]
+
+    def member(self, type_id: str, name: str) -> TypeOf | None:
+        """The type of a field, the type's own or one that it embeds."""
+        for part in self._symbols.embedding.chain(type_id, name):
+            inner = self._class(self.field(type_id, part))
+            if inner is None:
+                return None
+            type_id = inner
+        return self.field(type_id, name)
+
     def _of_item(self, container: TypeOf | None, key: Expr) -> TypeOf | None:
-        if isinstance(container, LibraryType) and container.name in ("pair", "tuple") and isinstance(key, Const):
+        if (
+            isinstance(container, LibraryType)
+            and container.name in ("pair", "tuple", RESULTS)
+            and isinstance(key, Const)
+        ):
             index = key.value
             known = isinstance(index, int) and 0 <= index < len(container.args)
             return container.args[index] if known else None  # type: ignore[index]
@@ -389,13 +467,17 @@ class Types:
         callee = self._symbols.static(source.name, call.func)
         if callee is None and isinstance(call.func, Attr):
             owner = self._class(self.expression(function_id, call.func.base, steps))
+            for part in self._symbols.embedding.chain(owner, call.func.name) if owner else ():
+                owner = self._class(self.field(owner, part)) if owner else None
             method = self._symbols.method(owner, call.func.name) if owner else None
             callee = FunctionValue(method) if method else None
         match callee:
             case TypeValue(type=type_id):
-                return ClassType(type_id)
+                return ClassType(type_id, self.is_value(type_id))
             case FunctionValue(function=function):
                 return self.returned(function)
+            case _ if not source.module.traits.capital_types:
+                return None
             case Builtin(name="dataclasses.field" | "attr.ib" | "attrs.field" | "attr.Factory" | "attrs.Factory"):
                 return self._of_default(function_id, call, steps)
             case Builtin(name=name) if name.endswith(".fromkeys"):

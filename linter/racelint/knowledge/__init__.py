@@ -11,8 +11,8 @@ from typing import Any
 
 from racelint.errors import RacelintError
 
-BUILTIN = ("python.toml", "concurrency.toml")
-LIVE = {"raises", "skips", "snapshot"}
+BUILTIN = ("python.toml", "concurrency.toml", "go.toml")
+LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "defers", "repeats", "delays", "polls", "coroutine", "suspends", "context-manager", "synchronized",
@@ -20,7 +20,19 @@ DOES = {
 }  # fmt: skip
 TABLES = ("container", "function", "lock", "start", "entry", "safe", "join")
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
-CONTEXTS = {"thread", "pool", "task", "loop", "remote", "greenlet", "process", "handler", "here", "unknown"}
+CONTEXTS = {
+    "thread",
+    "goroutine",
+    "pool",
+    "task",
+    "loop",
+    "remote",
+    "greenlet",
+    "process",
+    "handler",
+    "here",
+    "unknown",
+}
 
 
 class KnowledgeError(RacelintError):
@@ -44,6 +56,8 @@ class Container:
     reads: tuple[str, ...] = ()
     missing: str = ""
     growth: str = ""
+    typed: bool = False
+    sequence: bool = False
     source: str = ""
 
     def change(self, method: str) -> str | None:
@@ -77,6 +91,8 @@ class LockType:
     types: tuple[str, ...]
     kind: str
     over: int = -1
+    take: tuple[str, ...] = ("acquire", "acquire_lock", "__enter__", "lock")
+    give: tuple[str, ...] = ("release", "release_lock", "__exit__", "unlock")
     source: str = ""
 
 
@@ -118,6 +134,8 @@ class Concurrency:
         safe: Iterable[str], joins: Iterable[str],
     ) -> None:  # fmt: skip
         self.locks = {name: row for row in locks for name in row.types}
+        self.takes = frozenset(name for row in self.locks.values() for name in row.take)
+        self.gives = frozenset(name for row in self.locks.values() for name in row.give)
         self.starts = {name: row for row in starts for name in row.names}
         self.entries = tuple(entries)
         self.safe = frozenset(safe)
@@ -146,6 +164,7 @@ class Knowledge:
             self.kinds[container.kind] = container
             for name in container.types:
                 self.container_types[name] = container
+        self.typed = frozenset(name for name, container in self.container_types.items() if container.typed)
         self.functions: dict[str, list[LibraryFunction]] = {}
         for function in functions:
             for name in function.names:

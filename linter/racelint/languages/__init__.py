@@ -31,6 +31,9 @@ class FrontEnd(Protocol):
     def extract(self, data: bytes) -> Module:
         """Lower a file. Raises SourceProblem for input that is not a program; never anything else."""
 
+    def outline(self, data: bytes) -> Module:
+        """Lower what other files may need of one that is not reported on: its types, signatures and variables."""
+
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment of the file with its marker stripped ("#", "//"), for fixtures and suppressions."""
 
@@ -39,6 +42,9 @@ class FrontEnd(Protocol):
 
     def module_name(self, path: str) -> str:
         """The dotted name by which other files import the one at `path` (absolute, forward slashes)."""
+
+    def edition(self, path: str) -> str:
+        """The language version that the project of the file at `path` declares, "" if none matters."""
 
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """A costly type inference over the files at `paths`, asked for the type of the expression at a path and span.
@@ -49,6 +55,7 @@ class FrontEnd(Protocol):
 
 def front_ends() -> dict[str, FrontEnd]:
     """The front end for each file suffix; a language is imported only when the table is asked for."""
+    from racelint.languages.go import FRONT_END as GO
     from racelint.languages.python import FRONT_END as PYTHON
 
-    return {suffix: front_end for front_end in (PYTHON,) for suffix in front_end.suffixes}
+    return {suffix: front_end for front_end in (PYTHON, GO) for suffix in front_end.suffixes}

@@ -45,6 +45,10 @@ class Python:
         finally:
             sys.setrecursionlimit(limit)
 
+    def outline(self, data: bytes) -> Module:
+        """The whole file: what a function does says what it returns."""
+        return self.extract(data)
+
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment with its text after the "#"; what cannot be tokenised ends the list."""
         found: list[Comment] = []
@@ -76,6 +80,10 @@ class Python:
     def module_name(self, path: str) -> str:
         """The dotted name under which a file is imported."""
         return module_name(path)
+
+    def edition(self, path: str) -> str:
+        """No analysis of Python hangs on its version."""
+        return ""
 
 
 def parse(data: bytes) -> ast.Module:

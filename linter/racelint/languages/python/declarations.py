@@ -152,6 +152,7 @@ class Lowering(Statements):
         self._functions[scope.qualname] = Function(
             name, scope.qualname, scope.owner, parent, parameters, returns, is_async, scope.is_generator,
             binding, is_property, decorators, body, bindings, scope.annotations, doc, span,  # type: ignore[arg-type]
+            _is_public(name, parent, scope.owner), is_initial=name == MODULE,
         )  # fmt: skip
 
     def _unique(self, outer: FunctionScope, name: str) -> str:
@@ -274,6 +275,17 @@ def _accessor(decorators: list[str], name: str) -> str:
         if base == name and last in ("setter", "deleter"):
             return f".{last}"
     return ""
+
+
+def _is_public(name: str, parent: str | None, owner: str | None) -> bool:
+    """Whether callers outside the project may call a function: no underscore, not nested, or a special method."""
+    if parent not in (None, MODULE) and not (owner and "." not in owner.partition(".")[2]):
+        return False
+    if name.startswith("<"):
+        return name == MODULE
+    if name.startswith("__") and name.endswith("__"):
+        return name not in ("__new__", "__del__", "__repr__", "__str__")
+    return not name.startswith("_")
 
 
 def _binding(node: ast.FunctionDef | ast.AsyncFunctionDef, decorators: list[str]) -> str:

@@ -1,0 +1,42 @@
+"""Calls that run when their function is left, last in first out."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Body
+from racelint.analysis.state import State, join
+from racelint.model import Defer
+
+
+class Deferring(Body):
+    """Keeps deferred calls with the state, and runs them on each way out."""
+
+    def defer(self, stmt: Defer, state: State) -> None:
+        """A call is put off until the function is left; in a loop it counts once."""
+        if all([known != stmt for known, _ in state.deferred]):
+            state.deferred = (*state.deferred, (stmt, True))
+
+    def run_deferred(self, left: list[State]) -> list[State]:
+        """The states in which the function is left once its deferred calls have run."""
+        if not any([state.deferred for state in left]):
+            return left
+        together: dict[object, State] = {}
+        for state in left:
+            key = (state.deferred, state.held)
+            known = together.get(key)
+            joined = state if known is None else join(known, state)
+            assert joined is not None
+            together[key] = joined
+        return [self._run(state) for state in together.values()]
+
+    def _run(self, state: State) -> State:
+        self.effects.looped = False
+        for stmt, certain in reversed(state.deferred):
+            if certain:
+                self.evaluate(stmt.call, state)
+                continue
+            outer, self.perhaps = self.perhaps, True
+            other = state.copy()
+            self.evaluate(stmt.call, other)
+            self.perhaps = outer
+            state = join(state, other) or state
+        return state

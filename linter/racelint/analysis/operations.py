@@ -1,0 +1,223 @@
+"""Operators that mean more than a value made of their parts: addresses, windows, channels; objects of written types."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Body
+from racelint.analysis.paths import element, field, lazy, unite, view
+from racelint.analysis.state import LOCAL, State
+from racelint.analysis.types import ClassType, LibraryType
+from racelint.analysis.values import (
+    NONE,
+    NOTHING_KNOWN,
+    UNKNOWN,
+    Captured,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Literal,
+    Member,
+    Param,
+    Partial,
+    Result,
+    Site,
+    Unknown,
+    Value,
+    Values,
+)
+from racelint.model import Attr, Cast, Expr, Item, Make, Name, Op
+from racelint.span import Span
+
+OPERATIONS = frozenset({
+    "address", "deref", "window", "append", "keys", "values", "entries", "receive", "length", "clear",
+})  # fmt: skip
+VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
+ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
+MOST_LEVELS = 2  # of structs in structs that a copy copies
+
+
+class Operations(Body):
+    """Evaluates operators, casts and makes."""
+
+    def operate(self, expr: Op, state: State) -> Values | None:
+        """The values of an operator that has a meaning of its own, None for any other."""
+        match expr:
+            case Op(operator="address", operands=(operand,)):
+                return self._address(operand, state)
+            case Op(operator="deref", operands=(operand,)):
+                return self.evaluate(operand, state)
+            case Op(operator="window", operands=(base, *bounds)):
+                for bound in bounds:
+                    self.evaluate(bound, state)
+                return self.evaluate(base, state)
+            case Op(operator="append", operands=(base, *added), span=span):
+                found = self.evaluate(base, state)
+                for each in added:
+                    self.evaluate(each, state)
+                return self.grown(found, span, state)
+            case Op(operator="keys" | "values" | "entries" as walk, operands=(walked,), span=span):
+                found = self.evaluate(walked, state)
+                return unite([self._walked(value, walk, span, state) for value in found])
+            case Op(operator="receive", operands=(channel,), span=span):
+                return unite([self._received(value, span, state) for value in self.evaluate(channel, state)])
+            case Op(operator="length", operands=(measured,), span=span):
+                for value in self.evaluate(measured, state):
+                    self.note(value, "peek", span, state, self.container_kind(value))
+                return NOTHING_KNOWN
+            case Op(operator="clear", operands=(cleared,), span=span):
+                for value in self.evaluate(cleared, state):
+                    if self.container_kind(value) == "map":
+                        self.change(value, "clear", "clear()", (), span, state)
+                return NOTHING_KNOWN
+            case _:
+                return None
+
+    def _address(self, operand: Expr, state: State) -> Values:
+        """Where a variable is; nothing of it is read."""
+        match operand:
+            case Attr(base=base, name=name):
+                return unite([self.read(self.place(owner, name), state) for owner in self.evaluate(base, state)])
+            case Item(base=base, key=key):
+                bases, keys = self.evaluate(base, state), self.evaluate(key, state)
+                known = keys[0] if len(keys) == 1 else UNKNOWN
+                return unite([self.read(element(owner, known), state) for owner in bases])
+            case Name(name=name, scope=scope) if scope != "local" or name in self.function.cells:
+                return self.read(self.variable(name, scope), state)
+            case _:
+                return self.evaluate(operand, state)
+
+    def grown(self, values: Values, span: Span, state: State) -> Values:
+        """A sequence with more at its end: another one with the same elements, as far as can be told."""
+        site = self.site(span, state)
+        result: list[Value] = []
+        for value in values:
+            made = self.types.text(self.types.of(value))
+            empty = isinstance(value, Unknown | Literal)
+            result.append(Fresh(made or "[]", site) if empty else self.copied(value, site, made))
+        return unite([(value,) for value in result])
+
+    def _walked(self, value: Value, walk: str, span: Span, state: State) -> Values:
+        """What a loop over a value reads: entries of a mapping, positions and elements of a sequence."""
+        container = self.types.container(value)
+        found = self.types.of(value)
+        if container is not None and container.kind == "channel":
+            return (lazy("channel", (), self._received(value, span, state)),)
+        if container is not None and container.sequence:
+            if walk == "keys":
+                return (lazy("generator", (value,)),)
+            return (value,) if walk == "values" else (lazy("enumerate", (value,)),)
+        if found is not None and container is None:
+            return NOTHING_KNOWN  # a number, a string, an iterator function
+        return (view(value, VIEWS[walk]),)
+
+    def _received(self, value: Value, span: Span, state: State) -> Values:
+        """What comes out of a channel belongs to who takes it; who made the channel waits for who sends."""
+        if isinstance(value, Fresh):
+            state.joined |= LOCAL
+        return (Result(self.site(span, state), self.types.text(self.types.element(self.types.of(value), "value"))),)
+
+    # --- written types ------------------------------------------------------------------------------------------------
+
+    def cast(self, expr: Cast, state: State) -> Values:
+        """A value seen as another type: what was known of it stays, else it is something of that type."""
+        values = self.evaluate(expr.value, state)
+        found = self.types.declared(self.id, expr.type)
+        if found is None:
+            return values
+        site, name = self.site(expr.span, state), self.types.text(found)
+        return unite([(self._seen_as(value, name, site),) for value in values])
+
+    def _seen_as(self, value: Value, name: str, site: Site) -> Value:
+        known = self.types.of(value)
+        if isinstance(value, Literal | FunctionValue | Partial) or (
+            known is not None and not self._is_interface(known)
+        ):
+            return value
+        return Result(site, name)
+
+    def _is_interface(self, found: ClassType | LibraryType) -> bool:
+        return isinstance(found, ClassType) and self.symbols.types[found.type][1].is_interface
+
+    def make(self, expr: Make, state: State) -> Values:
+        """A fresh object of a written type, with what its fields and elements are given."""
+        keys = [() if key is None else self.evaluate(key, state) for key in expr.keys]
+        parts = [self.taken(part, self.evaluate(part, state), state) for part in expr.parts]
+        fields = [(name, self.taken(part, self.evaluate(part, state), state)) for name, part in expr.fields]
+        site = self.site(expr.span, state)
+        found = self.types.declared(self.id, expr.type)
+        match found:
+            case ClassType(type=type_id):
+                return self._make_own(type_id, parts, keys, fields, site, state)
+            case LibraryType(name=name) if name in ZEROS and not parts:
+                return (Literal(ZEROS[name], name),)
+            case LibraryType():
+                made = Fresh(self.types.text(found), site)
+                self._fill(made, parts, keys, state)
+                for name, values in fields:
+                    state.heap[field(made, name)] = values
+                self.hand_over(tuple(parts), tuple(fields), expr.span, state)
+                return (made,)
+            case None:
+                self.hand_over(tuple(parts), tuple(fields), expr.span, state)
+                return (Result(site),)
+
+    def _make_own(
+        self, type_id: str, parts: list[Values], keys: list[Values], fields: list[tuple[str, Values]], site: Site,
+        state: State,
+    ) -> Values:  # fmt: skip
+        """An object of a type of the project; an interface has none of its own."""
+        _, record = self.symbols.types[type_id]
+        if record.is_interface:
+            return (NONE,)
+        made = Fresh(type_id, site)
+        self.effects.made[site.span, type_id] = None
+        if record.underlying is not None:
+            self._fill(made, parts, keys, state)
+        for name, values in (*zip(record.fields, parts, strict=False), *fields):
+            path = field(made, name)
+            state.heap[path] = values
+            for value in values:
+                self.effects.store(path, value)
+        return (made,)
+
+    def _fill(self, made: Fresh, parts: list[Values], keys: list[Values], state: State) -> None:
+        for key, values in zip(keys, parts, strict=False):
+            if len(key) == 1 and element(made, key[0]) != UNKNOWN:
+                state.heap[element(made, key[0])] = values
+
+    # --- objects held by value ----------------------------------------------------------------------------------------
+
+    def taken(self, expr: Expr, values: Values, state: State) -> Values:
+        """What an expression gives to whoever stores it: an object that is held by value is copied."""
+        if self.traits.duck_typed or (isinstance(expr, Op) and expr.operator == "address"):
+            return values
+        behind = isinstance(expr, Op) and expr.operator == "deref"
+        return tuple([self.own_copy(value, getattr(expr, "span", None), state, behind=behind) for value in values])
+
+    def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
+        """A copy of an object that is held by value (or is `behind` a pointer that is followed), else the value."""
+        found = (
+            self.types.of(value) if isinstance(value, Field | Element | Member | Param | Captured | Global) else None
+        )
+        if span is None or not isinstance(found, ClassType) or not (found.value or behind):
+            return value
+        if not self.types.is_value(found.type):
+            return value
+        return self._copy_struct(value, found.type, self.site(span, state), state, MOST_LEVELS)
+
+    def _copy_struct(self, value: Value, type_id: str, site: Site, state: State, levels: int) -> Value:
+        """A new object whose fields hold what the old one's hold; what is inline is copied with it."""
+        made = Fresh(type_id, site)
+        for name, record in self.symbols.types[type_id][1].fields.items():
+            path = field(value, name)
+            inner = self.types.of(path)
+            if path == UNKNOWN or (isinstance(inner, LibraryType) and self.types.container(path) is None):
+                continue
+            if isinstance(inner, ClassType) and inner.value:
+                if levels > 0:
+                    nested = self._copy_struct(path, inner.type, site._replace(origin=record.span), state, levels - 1)
+                    state.heap[field(made, name)] = (nested,)
+            else:
+                state.heap[field(made, name)] = self.read(path, state)
+        return made

@@ -1,0 +1,58 @@
+"""Packages of several files: one module whose files share their names, each function and type with its own file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from racelint.model import Block, Module, Source
+
+
+def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
+    """The sources of each module, by the module's id, in their order.
+
+    A module's id is its dotted name (with its path where two files share one). A package beside another one of the same
+    name, as tests from outside are, has its own name in its id.
+    """
+    found: dict[str, list[Source]] = {}
+    packages: dict[str, str] = {}
+    for source in sources:
+        package = source.module.package
+        if not package:
+            module = source.name if source.name not in found else f"{source.name}@{source.path}"
+        elif package.endswith("_test") or packages.setdefault(source.name, package) != package:
+            module = f"{source.name}@{package}"
+        else:
+            module = source.name
+            if module in found and found[module][0].module.package != package:  # another language's
+                module = f"{source.name}@{package}"
+        found.setdefault(module, []).append(source)
+    return found
+
+
+def merged(files: list[Source]) -> Module:
+    """One module of all files; where two declare the same, as files for two systems do, the first one counts."""
+    first = files[0].module
+    if len(files) == 1 and not first.package:
+        return first
+    module = first._replace(
+        imports={}, star_imports=tuple(star for file in files for star in file.module.star_imports),
+        types={}, functions={}, globals={},
+        attribute_stores=tuple(store for file in files for store in file.module.attribute_stores),
+        constructions=tuple(made for file in files for made in file.module.constructions),
+    )  # fmt: skip
+    bodies: dict[str, Block] = {}
+    for file in files:
+        for qualname, record in file.module.types.items():
+            module.types.setdefault(qualname, record._replace(methods=dict(record.methods)))
+        for name, variable in file.module.globals.items():
+            module.globals.setdefault(name, variable)
+        for qualname, function in file.module.functions.items():
+            module.functions.setdefault(qualname, function)
+            if function.is_initial and function.parent is None:
+                bodies[qualname] = bodies.get(qualname, ()) + function.body
+    for qualname, body in bodies.items():
+        module.functions[qualname] = module.functions[qualname]._replace(body=body)
+    for qualname, function in module.functions.items():
+        if function.owner in module.types:
+            module.types[function.owner].methods.setdefault(function.name, qualname)
+    return module

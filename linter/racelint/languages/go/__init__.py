@@ -1,0 +1,122 @@
+"""The Go front end: bytes to `Module`, by tree-sitter; no Go toolchain is needed."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from racelint.languages import SourceProblem
+from racelint.languages.go.modules import import_path, module_of
+from racelint.model import Comment, Module
+from racelint.span import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+DEPTH = 4_000  # as for Python
+HEAD = 4_000  # bytes in which a file says that it is generated
+GENERATED = re.compile(rb"^// Code generated .* DO NOT EDIT\.?\s*$", re.MULTILINE)  # https://go.dev/s/generatedcode
+TOKENS = re.compile(
+    rb"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*`|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+# Since Go 1.26 new() takes a value, for which the grammar has no place: it reads another name of the same length.
+NEW = re.compile(rb"\bnew\((?!\s*(?:\[|\*|<-|map\[|chan\b|func\(|struct\b|interface\b))")
+TEST_FOLDERS = frozenset({"testdata", "test", "tests", "testing", "e2e", "testutil", "testutils"})
+
+
+class Go:
+    """`FrontEnd` for Go source."""
+
+    name = "go"
+    suffixes = (".go",)
+
+    def extract(self, data: bytes) -> Module:
+        """Lower a file; of a generated one the outline. Raises SourceProblem for input that is not a program."""
+        return self._lower(data, outline=bool(GENERATED.search(data[:HEAD])))
+
+    def outline(self, data: bytes) -> Module:
+        """Types are declared: no function needs its body for others to be understood."""
+        return self._lower(data, outline=True)
+
+    def _lower(self, data: bytes, *, outline: bool) -> Module:
+        from racelint.languages.go.declarations import Lowering
+
+        tree = _parser().parse(data)
+        if tree.root_node.has_error and NEW.search(data):
+            tree = _parser().parse(NEW.sub(b"nev(", data))  # names are read from the text as it is
+        if tree.root_node.has_error:
+            raise _problem(tree.root_node, data)
+        comments = tuple(c for c in self.comments(data) if "racelint:" in c.text) if b"racelint:" in data else ()
+        limit = sys.getrecursionlimit()
+        try:
+            sys.setrecursionlimit(max(limit, DEPTH))
+            lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+            generated = bool(GENERATED.search(data[:HEAD]))
+            return Lowering(data, outline=outline).module(tree.root_node, comments, generated, lines)
+        except RecursionError:
+            raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def comments(self, data: bytes) -> list[Comment]:
+        """Every comment with its text after the "//"; of one that runs over lines, the line where it starts."""
+        found: list[Comment] = []
+        line, counted = 1, 0
+        for match in TOKENS.finditer(data):
+            text = match[0]
+            if not text.startswith((b"//", b"/*")):
+                continue
+            line, counted = line + data.count(b"\n", counted, match.start()), match.start()
+            before = data[data.rfind(b"\n", 0, counted) + 1 : counted]
+            inner = text[2:].removesuffix(b"*/").decode("utf-8", "replace").lstrip("/").strip()
+            found.append(Comment(line, inner, not before.strip()))
+        return found
+
+    def is_test(self, path: str) -> bool:
+        """The go command's convention, and folders that hold nothing but tests and what they need."""
+        parts = PurePath(path).parts
+        return bool(parts) and (parts[-1].endswith("_test.go") or not TEST_FOLDERS.isdisjoint(parts[:-1]))
+
+    def module_name(self, path: str) -> str:
+        """The import path of the file's package."""
+        return import_path(path)
+
+    def edition(self, path: str) -> str:
+        """The `go` line of the file's go.mod."""
+        module = module_of(path.rpartition("/")[0])
+        return module.version if module is not None else ""
+
+    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
+        """Nothing but the declared types: they are in the model."""
+        return lambda path, span: None
+
+
+@functools.cache
+def _parser() -> Parser:
+    import tree_sitter
+    import tree_sitter_go
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_go.language()))
+
+
+def _problem(root: Node, data: bytes) -> SourceProblem:
+    """The first thing in a file that is no Go."""
+    node = root
+    while True:
+        broken = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if broken is None or node.is_error:
+            break
+        node = broken
+    text = data[node.start_byte : node.end_byte].split(b"\n")[0][:40].decode("utf-8", "replace")
+    message = (
+        f"missing {node.type}" if node.is_missing else f"invalid syntax near {text!r}" if text else "invalid syntax"
+    )
+    return SourceProblem("syntax-error", message, node.start_point[0] + 1, node.start_point[1] + 1)
+
+
+FRONT_END = Go()

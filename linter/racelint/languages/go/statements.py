@@ -1,0 +1,292 @@
+"""Go statements to the program model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from racelint.languages.go.expressions import Expressions, tuple_of
+from racelint.languages.go.tree import field, parts, statements
+from racelint.model import (
+    Assign,
+    Block,
+    Build,
+    Const,
+    Defer,
+    Delete,
+    Eval,
+    Expr,
+    Item,
+    Jump,
+    Labelled,
+    Make,
+    Name,
+    Op,
+    Spawn,
+    Stmt,
+    TypeRef,
+    Update,
+)
+from racelint.span import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+CUTS = {"Delete", "DeleteFunc", "Compact", "CompactFunc"}  # of package slices: they move the elements behind up
+TWO_VALUED = {"index_expression", "type_assertion_expression", "unary_expression"}
+
+
+class Statements(Expressions):
+    """Lowers statements in the current scope; declarations are left to the subclass."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._labels = 0
+        self._pending_label = ""  # of the statement that comes next
+        self._breaks: list[str] = []  # what an unlabelled `break` leaves: "" for a loop
+        self._statements: dict[str, Callable[[Node, list[Stmt]], None]] = {
+            "expression_statement": self._expression, "short_var_declaration": self._define,
+            "assignment_statement": self._assignment, "var_declaration": self.variables,
+            "const_declaration": self.constants,
+            "type_declaration": self.types, "inc_statement": self._increment, "dec_statement": self._increment,
+            "send_statement": self._send,
+
+            "return_statement": self._return, "break_statement": self._leave,
+            "continue_statement": self._leave, "labeled_statement": self._labelled, "go_statement": self._go,
+            "defer_statement": self._defer, "block": self._nested, "goto_statement": self._goto,
+            "receive_statement": self._receive,
+        }  # fmt: skip
+
+    def block(self, nodes: Iterator[Node] | Sequence[Node]) -> Block:
+        """Lower statements in the current block scope."""
+        out: list[Stmt] = []
+        for node in nodes:
+            self.statement(node, out)
+        return tuple(out)
+
+    def statement(self, node: Node, out: list[Stmt]) -> None:
+        """Lower one statement."""
+        lowerer = self._statements.get(node.type)
+        if lowerer is not None:
+            lowerer(node, out)
+
+    @contextmanager
+    def scoped(self) -> Iterator[None]:
+        """A block scope."""
+        self.scope.blocks.append({})
+        try:
+            yield
+        finally:
+            self.scope.blocks.pop()
+
+    def variables(self, node: Node, out: list[Stmt]) -> None:
+        """Lower `var`."""
+        raise NotImplementedError
+
+    def constants(self, node: Node, out: list[Stmt]) -> None:
+        """Lower `const`."""
+        raise NotImplementedError
+
+    def types(self, node: Node, out: list[Stmt]) -> None:
+        """Lower `type`."""
+        raise NotImplementedError
+
+    # --- assignment ---------------------------------------------------------------------------------------------------
+
+    def bind(self, target: Expr, value: Expr, annotation: TypeRef | None = None) -> None:
+        """Record what a variable of this function is assigned, for types."""
+        match target:
+            case Name(name=name, scope="local") if name != "_":
+                self.scope.bindings.setdefault(name, []).append(value)
+                if annotation is not None:
+                    self.scope.annotations[name] = annotation
+            case Build(parts=targets, span=span):
+                for index, part in enumerate(targets):
+                    self.bind(part, Item(value, Const(index), span))
+            case _:
+                pass
+
+    def assign(self, targets: Sequence[Expr], values: Sequence[Expr], span: Span, out: list[Stmt]) -> None:
+        """Assign values to targets, all at once; what goes to `_` is only evaluated."""
+        if len(targets) == len(values):
+            for target, value in zip(targets, values, strict=True):
+                self.bind(target, value)
+        if len(targets) == 1 and len(values) == 1:
+            blank = isinstance(targets[0], Name) and targets[0].name == "_"
+            out.append(Eval(values[0], span) if blank else Assign((targets[0],), values[0], span))
+            return
+        target = Build("tuple", tuple(targets), (), span)
+        if len(values) == 1:
+            self.bind(target, values[0])
+        out.append(Assign((target,), tuple_of(values, span), span))
+
+    def _define(self, node: Node, out: list[Stmt]) -> None:
+        """`a, b := ...`: names that this block has are assigned, others are new, once the values are evaluated."""
+        names, nodes = parts(field(node, "left")), parts(field(node, "right"))
+        values = self._values(nodes, len(names))
+        targets: list[Expr] = [self.declared(name) for name in names]
+        self._assign_values(targets, values, self.span(node), out)
+
+    def declared(self, node: Node, header: Span | None = None) -> Name:
+        """The variable that `:=` assigns: this block's own if it has one of that name, else a new one."""
+        name, span = self.text.of(node), self.span(node)
+        return Name(self.scope.here(name) or self.scope.declare(name, span, header=header), "local", span)
+
+    def _values(self, nodes: Sequence[Node], wanted: int) -> tuple[Expr, ...]:
+        """The values of an assignment; `v, ok := m[k]` has two of one expression."""
+        if len(nodes) == 1 and wanted == 2 and nodes[0].type in TWO_VALUED:
+            return self.expr(nodes[0]), Op("ok", (), self.span(nodes[0]))
+        return self.exprs(nodes)
+
+    def _assign_values(self, targets: Sequence[Expr], values: Sequence[Expr], span: Span, out: list[Stmt]) -> None:
+        if len(values) == 2 and isinstance(values[1], Op) and values[1].operator == "ok":
+            for target, value in zip(targets, values, strict=True):
+                self.assign([target], [value], span, out)
+        else:
+            self.assign(targets, values, span, out)
+
+    def _assignment(self, node: Node, out: list[Stmt]) -> None:
+        left, right = parts(field(node, "left")), parts(field(node, "right"))
+        operator, span = self.text.of(field(node, "operator")), self.span(node)
+        if operator != "=":
+            target, value = self.expr(left[0]), self.expr(right[0])
+            self.bind(target, Op(operator[:-1], (target, value), span))
+            out.append(Update(target, operator[:-1], value, span))
+        elif len(left) == 1 and self._is_append(left[0], right[0]):
+            self._append(left[0], right[0], span, out)
+        else:
+            values = self._values(right, len(left))
+            self._assign_values(self.exprs(left), values, span, out)
+
+    def _is_append(self, target: Node, value: Node) -> bool:
+        """Whether a sequence is assigned what is made of itself: `x = append(x, ...)`, `x = slices.Delete(x, ...)`."""
+        if value.type != "call_expression":
+            return False
+        arguments = parts(field(value, "arguments"))
+        if not arguments or not (self.builtin(value) == "append" or self._is_cut(value)):
+            return False
+        first = field(arguments[0], "operand") if arguments[0].type == "slice_expression" else arguments[0]
+        return self.text.of(first) == self.text.of(target)
+
+    def _is_cut(self, call: Node) -> bool:
+        func = field(call, "function")
+        if func.type != "selector_expression" or self.text.of(field(func, "field")) not in CUTS:
+            return False
+        package = self.package(field(func, "operand"))
+        return package is not None and package.module in ("slices", "golang.org/x/exp/slices")
+
+    def _append(self, left: Node, call: Node, span: Span, out: list[Stmt]) -> None:
+        target, arguments = self.expr(left), parts(field(call, "arguments"))
+        if self._is_cut(call) or self._moves_up(arguments, left):
+            rest = self.exprs(arguments[1:]) if self._is_cut(call) else ()
+            out.extend(Eval(expr, span) for expr in rest if not isinstance(expr, Const | Name))
+            out.append(Delete(Item(target, Op("slice", (), span), span), span))
+            return
+        value = self.expr(call)
+        if arguments[0].type == "slice_expression":  # x = append(x[:i], other...)
+            self.assign([target], [value], span, out)
+        else:
+            assert isinstance(value, Op)
+            self.bind(target, value)
+            out.append(Update(target, "append", Build("list", value.operands[1:], (), span), span))
+
+    def _moves_up(self, arguments: Sequence[Node], target: Node) -> bool:
+        """Whether `append(x[:i], x[j:]...)` closes a gap in x."""
+        if len(arguments) != 2 or arguments[0].type != "slice_expression" or arguments[1].type != "variadic_argument":
+            return False
+        tail = parts(arguments[1])[0]
+        if tail.type != "slice_expression" or tail.child_by_field_name("start") is None:
+            return False
+        return self.text.of(field(tail, "operand")) == self.text.of(target)
+
+    def _increment(self, node: Node, out: list[Stmt]) -> None:
+        target = self.expr(parts(node)[0])
+        operator = "+" if node.type == "inc_statement" else "-"
+        out.append(Update(target, operator, Const(1), self.span(node)))
+
+    # --- simple statements --------------------------------------------------------------------------------------------
+
+    def _expression(self, node: Node, out: list[Stmt]) -> None:
+        inner = parts(node)[0]
+        name = self.builtin(inner) if inner.type == "call_expression" else ""
+        if name == "delete":
+            container, key = parts(field(inner, "arguments"))[:2]
+            out.append(Delete(Item(self.expr(container), self.expr(key), self.span(inner)), self.span(node)))
+        elif name == "panic":
+            value = self.exprs(parts(field(inner, "arguments")))
+            out.append(Jump("raise", value[0] if value else None, self.span(node)))
+        else:
+            out.append(Eval(self.expr(inner), self.span(node)))
+
+    def _send(self, node: Node, out: list[Stmt]) -> None:
+        operands = (self.expr(field(node, "channel")), self.expr(field(node, "value")))
+        out.append(Eval(Op("send", operands, self.span(node)), self.span(node)))
+
+    def _receive(self, node: Node, out: list[Stmt]) -> None:
+        """The receiving end of a `select` case."""
+        left, value, span = node.child_by_field_name("left"), self.expr(field(node, "right")), self.span(node)
+        if left is None:
+            out.append(Eval(value, span))
+            return
+        define = any(child.type == ":=" for child in node.children)
+        targets = [self.declared(part) if define else self.expr(part) for part in parts(left)]
+        for target, given in zip(targets, (value, Op("ok", (), span)), strict=False):
+            self.assign([target], [given], span, out)
+
+    def _call_of(self, node: Node) -> Expr:
+        """The call of a `go` or `defer` statement."""
+        inner = parts(node)[0]
+        while inner.type == "parenthesized_expression":
+            inner = parts(inner)[0]
+        return self.expr(inner)
+
+    def _go(self, node: Node, out: list[Stmt]) -> None:
+        out.append(Spawn(self._call_of(node), self.span(node)))
+
+    def _defer(self, node: Node, out: list[Stmt]) -> None:
+        out.append(Defer(self._call_of(node), self.span(node)))
+
+    def _return(self, node: Node, out: list[Stmt]) -> None:
+        inner, span = parts(node), self.span(node)
+        values = self.exprs(parts(inner[0]) if inner and inner[0].type == "expression_list" else inner)
+        results: list[Expr] = [Name(name, "local", span) for name in self.scope.results]
+        if results and values:
+            self.assign(results, values, span, out)
+        given = results or list(values)
+        out.append(Jump("return", tuple_of(given, span) if given else None, span))
+
+    def _leave(self, node: Node, out: list[Stmt]) -> None:
+        named = parts(node)
+        label = self.text.of(named[0]) if named else ""
+        kind = "break" if node.type == "break_statement" else "continue"
+        if kind == "break" and not label and self._breaks:
+            label = self._breaks[-1]
+        out.append(Jump("break" if kind == "break" else "continue", None, self.span(node), label))
+
+    def _goto(self, node: Node, out: list[Stmt]) -> None:
+        """Where it leads runs on from other ways there."""
+        out.append(Jump("raise", None, self.span(node)))
+
+    def _labelled(self, node: Node, out: list[Stmt]) -> None:
+        label, inner = self.text.of(field(node, "label")), [p for p in parts(node) if p.type != "label_name"]
+        for statement in inner:
+            if statement.type == "block":
+                body: list[Stmt] = []
+                self.statement(statement, body)
+                out.append(Labelled(label, tuple(body), self.span(node)))
+            else:
+                self._pending_label = label
+                self.statement(statement, out)
+                self._pending_label = ""
+
+    def _nested(self, node: Node, out: list[Stmt]) -> None:
+        with self.scoped():
+            out.extend(self.block(statements(node)))
+
+
+def zero(type_ref: TypeRef, span: Span) -> Expr:
+    """What a variable holds that nobody has assigned yet."""
+    if type_ref.name in ("", "*", "[]", "map", "chan", "func", "error"):
+        return Const(None)
+    return Make(type_ref, (), (), (), span)
