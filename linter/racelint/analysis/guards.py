@@ -106,7 +106,11 @@ class Guards:
             return None
         if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
             return None
-        if self._races.is_driven_instead(breach, other) or self._races.is_driven_instead(other, breach):
+        if (
+            self._races.are_apart(breach, other)
+            or self._races.is_driven_instead(breach, other)
+            or self._races.is_driven_instead(other, breach)
+        ):
             return None
         first, second = (breach, other) if breach.is_write else (other, breach)
         if not first.is_write:
@@ -122,19 +126,14 @@ class Guards:
         confidence = 1 if any(act.caught for act in acts) and shape in ("check-use", "check-act") else 2
         if any(self._is_split(act, lock) for act in acts):
             confidence = 1  # two critical sections: what the second one needs it mostly tests again
-        far = self._depends_on_way(breach, lock) or self._depends_on_way(other, lock)
-        callback = self._contexts.roots[breach.entry.context].kind == "unknown"
+        far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
+        callback = "unknown" in [self._contexts.roots[spot.entry.context].kind for spot in (breach, other)]
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
         if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
             confidence = 1
         if not breach.located.certain or not other.located.certain:
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
-
-    def _depends_on_way(self, spot: Spot, lock: str) -> bool:
-        """Whether it hangs on a long way of calls that a lock is held, or that it is not."""
-        held = [lock in entry.locks for entry in self._contexts.entries[spot.function]]
-        return any(held) and self._races.is_far(spot, MOST_CALLS - 1)
 
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""

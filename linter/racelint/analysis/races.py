@@ -211,9 +211,8 @@ class Races:
             confidence = 1  # nobody looks at the count
         if MAYBE in (write.receiver, other.receiver):
             confidence = 1
-        twice = shape == "check-act" and write.function == other.function
-        if not twice and (self.is_far(write) or self.is_far(other)):
-            confidence = 1  # two calls of one function stand in each other's way however long that is
+        if self.is_far(write) or self.is_far(other):
+            confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
@@ -249,6 +248,11 @@ class Races:
         if context.kind == "task" and joined & TASKS:
             return self._family(self._owner(function_id), self._owner(context.starter))
         return bool(joined & LOCAL) and context.starter == function_id
+
+    def are_apart(self, first: Spot, second: Spot) -> bool:
+        """Whether two methods that use their own instance are of classes that no object has both of."""
+        own = first.located.own and second.located.own
+        return own and not self._places.related(self._owner(first.function), self._owner(second.function))
 
     def _owner(self, function_id: str) -> str:
         source, function = self._symbols.functions[function_id]
