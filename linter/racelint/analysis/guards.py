@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
+from racelint.analysis.lifecycle import is_starting
 from racelint.analysis.places import ANY_LOCK, Place, Places, of_threads
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, SEVERITY, Pair, Races, Spot
 from racelint.analysis.symbols import Symbols
@@ -99,7 +100,8 @@ class Guards:
 
     def _is_split(self, act: Act, lock: str) -> bool:
         """Whether a check and its act are two critical sections of one lock."""
-        return lock in self._places.locks(act.held) and lock in self._places.locks(act.check_held)
+        both = lock in self._places.locks(act.held) and lock in self._places.locks(act.check_held)
+        return both and act.by == "condition"
 
     def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
         if not self._places.related(breach.located.type, other.located.type):
@@ -129,11 +131,19 @@ class Guards:
         far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
         callback = "unknown" in [self._contexts.roots[spot.entry.context].kind for spot in (breach, other)]
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
+        if self._is_starting(breach):
+            confidence = 1
         if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
             confidence = 1
         if not breach.located.certain or not other.located.certain:
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
+
+    def _is_starting(self, spot: Spot) -> bool:
+        """Whether a caller puts the object into service."""
+        root = self._contexts.root(spot.function, spot.entry)
+        external = self._contexts.roots[spot.entry.context].is_external
+        return external and spot.located.own and is_starting(self._symbols.functions[root][1].name)
 
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""

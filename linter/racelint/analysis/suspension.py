@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from racelint.analysis.contexts import FRESH, MAYBE, SHARED, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
+from racelint.analysis.lifecycle import is_lifecycle
 from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
 from racelint.analysis.state import THREADS
@@ -145,6 +146,8 @@ class Suspensions:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
         if not (entry.sure and other.entry.sure) or MAYBE in (other.receiver, entry.receiver):
             return 1
+        if act is not None and self._is_split(act):
+            return 1  # two critical sections of one lock: what the second one needs it mostly tests again
         if other.function != function_id and (
             self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
         ):
@@ -157,6 +160,10 @@ class Suspensions:
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
+
+    def _is_split(self, act: Act) -> bool:
+        """Whether a test and what depends on it are two critical sections of one lock."""
+        return act.by == "condition" and bool(self._places.locks(act.held) & self._places.locks(act.check_held))
 
     # --- iteration ----------------------------------------------------------------------------------------------------
 
@@ -198,20 +205,6 @@ class Suspensions:
         if self._is_thread(other) or other.locks & locks:
             return False
         return other.function != function_id or self._runs_twice(function_id, entry)
-
-
-LIFECYCLE = {
-    "start", "stop", "open", "close", "aclose", "connect", "disconnect", "run", "main", "setup", "teardown", "shutdown",
-    "init", "initialize", "initialise", "terminate", "finalize", "__aenter__", "__aexit__", "__enter__", "__exit__",
-    "serve", "serve_forever", "launch", "begin", "bootstrap", "join", "wait_closed", "destroy", "cleanup", "__del__",
-}  # fmt: skip
-
-
-def is_lifecycle(name: str) -> bool:
-    """Whether a public function is one that its users call once, or one after the other."""
-    return name in LIFECYCLE or name.startswith(
-        ("start_", "stop_", "close_", "setup_", "init_", "async_setup", "on_start")
-    )
 
 
 def _is_dependent_write(act: Act) -> bool:

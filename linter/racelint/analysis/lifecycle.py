@@ -1,0 +1,23 @@
+"""Functions that users call once, or one after the other: by their names, as frameworks and people mostly have them."""
+
+LIFECYCLE = {
+    "start", "stop", "open", "close", "aclose", "connect", "disconnect", "run", "main", "setup", "teardown", "shutdown",
+    "init", "initialize", "initialise", "terminate", "finalize", "__aenter__", "__aexit__", "__enter__", "__exit__",
+    "serve", "serve_forever", "launch", "begin", "bootstrap", "join", "wait_closed", "destroy", "cleanup", "__del__",
+}  # fmt: skip
+STARTING = {
+    "start", "open", "setup", "init", "initialize", "initialise", "launch", "begin", "bootstrap",
+    "__enter__", "__aenter__",
+}  # fmt: skip
+
+
+def is_lifecycle(name: str) -> bool:
+    """Whether a public function is one that its users call once, or one after the other."""
+    return name in LIFECYCLE or name.startswith(
+        ("start_", "stop_", "close_", "setup_", "init_", "async_setup", "on_start")
+    )
+
+
+def is_starting(name: str) -> bool:
+    """Whether a public function is one by which something is put into service: nobody uses it before."""
+    return name in STARTING or name.startswith(("start_", "setup_", "init_", "async_setup", "on_start"))
