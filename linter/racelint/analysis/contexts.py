@@ -121,7 +121,8 @@ class Contexts:
     started_under: dict[str, frozenset[int]] = field(default_factory=dict)  # by the calls of a function
     _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
-    turning: dict[str, set[str]] = field(default_factory=dict)  # what takes a loop's turns, with all that leads there
+    turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
+    consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
 
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""
@@ -196,8 +197,8 @@ class Finder:
             for function_id in self._merged.get(context, (context.function,)):
                 self._spread(index, context, function_id)
         self._find_started()
-        turns = [f for f, effects in product.items() if effects.polls]
-        self._found.turning = {f: self._leading_to(f) for f in dict.fromkeys((*turns, *self._consuming()))}
+        self._found.turning = {f: self._leading_to(f) for f, effects in product.items() if effects.polls}
+        self._found.consuming = set(self._consuming())
         return self._found
 
     def _consuming(self) -> Iterator[str]:
@@ -209,13 +210,9 @@ class Finder:
                         yield callee
 
     def _leading_to(self, function_id: str) -> set[str]:
-        """A function, and all that call it, directly or not."""
-        found, todo = {function_id}, [function_id]
-        while todo:
-            new = self._callers.get(todo.pop(), set()) - found
-            found |= new
-            todo.extend(new)
-        return found
+        """A function, and those that call it, directly or by one other."""
+        callers = self._callers.get(function_id, set())
+        return {function_id, *callers, *[further for caller in callers for further in self._callers.get(caller, ())]}
 
     def _find_started(self) -> None:
         """Which contexts each function starts, itself or by its calls."""

@@ -237,9 +237,15 @@ class Races:
         caller, context = self._contexts.roots[spot.entry.context], self._contexts.roots[other.entry.context]
         if not caller.is_external or context.is_external:
             return False
+        mine, theirs = self._functions(spot), self._functions(other)
+        if not self._contexts.consuming.isdisjoint(mine & theirs):
+            return True
         root = self._contexts.root(spot.function, spot.entry)
         turns = [turn for turn, leading in self._contexts.turning.items() if root in leading]
         return any(e.context == other.entry.context for turn in turns for e in self._contexts.entries.get(turn, ()))
+
+    def _functions(self, spot: Spot) -> set[str]:
+        return {spot.function, *[function for function, _ in self._contexts.way(spot.function, spot.entry)]}
 
     def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
         """Whether a function has waited for a context: one that it has started itself, or its class's task."""
