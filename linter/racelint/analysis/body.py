@@ -326,7 +326,7 @@ class Body(Flow[State, Frame]):
             here = [v for v in state.singled if isinstance(v, Param)]
             particular = (*event.particular, *sorted(here, key=lambda param: param.index))
             event = event._replace(particular=particular, rare=event.rare or self.rare)
-        held = conditions | state.conditions()
+        held = conditions | state.conditions() | state.asked()
         known = self.summary.resizes.get(event)
         if known is not None:
             self.summary.resizes[event] = known & held

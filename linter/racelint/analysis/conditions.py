@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
+from racelint.analysis.paths import root
 from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, State
 from racelint.analysis.values import (
     Captured,
@@ -14,6 +15,7 @@ from racelint.analysis.values import (
     Member,
     Param,
     Result,
+    Tuple,
     TypeValue,
     Value,
     Values,
@@ -69,6 +71,12 @@ class Conditions(Body):
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
+            case Call(func=Name(name="isinstance"), args=(subject, classes)) if is_path(subject):
+                values = self.evaluate(test, state)
+                yes, no = self._split(test, values, "truth", None, state)
+                if yes is not None:
+                    self._classify(subject, classes, yes)
+                return yes, no
             case Op(operator="match"):
                 self.evaluate(test, state)
                 return state, state.copy()
@@ -110,6 +118,14 @@ class Conditions(Body):
                     state.present |= {(container, keys[0]) for container in self.evaluate(base, state)}
             case _:
                 pass
+
+    def _classify(self, subject: Expr, classes: Expr, state: State) -> None:
+        """`isinstance(x, C)`: something of a caller's is an object of a class of the project."""
+        subjects, found = self.evaluate(subject, state), self.evaluate(classes, state)
+        parts = [v for value in found for v in ([p for ps in value.parts for p in ps] if isinstance(value, Tuple) else [value])]
+        types = tuple([part.type for part in parts if isinstance(part, TypeValue)])
+        if len(subjects) == 1 and len(types) == len(parts) and isinstance(root(subjects[0]), Param):
+            state.assumptions[Predicate(subjects[0], "class", types)] = True
 
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:
         values = self.evaluate(left, state)

@@ -62,7 +62,7 @@ Event: TypeAlias = Resize | Invoke
 
 
 class Predicate(NamedTuple):
-    """A property of a value that a branch has tested: "truth", "none", or "equal" to a scalar."""
+    """A property of a value that a branch has tested: "truth", "none", "equal" to a scalar, of a "class" (one of them)."""
 
     value: Value
     test: str
@@ -164,7 +164,13 @@ class State:
         """What the path to here says about the function's own parameters."""
         if not self.assumptions:
             return ALWAYS
-        return frozenset([(p, held) for p, held in self.assumptions.items() if type(p.value) is Param])
+        return frozenset([(p, held) for p, held in self.assumptions.items() if type(p.value) is Param and p.test != "class"])
+
+    def asked(self) -> Conditions:
+        """Of which classes of the project the caller's objects are here."""
+        if not self.assumptions:
+            return ALWAYS
+        return frozenset([(p, held) for p, held in self.assumptions.items() if p.test == "class"])
 
     def suspend(self) -> None:
         """Other tasks run: what was read before may no longer hold."""

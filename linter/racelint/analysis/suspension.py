@@ -187,10 +187,17 @@ class Suspensions:
             for other in self._races.spots.get(located.place, ()):
                 ended = self._has_ended(function_id, crossing.joined, other)
                 if not ended and self._resizes(function_id, entry, other, locks):
-                    sure = self._sureness(entry, other, function_id)
+                    sure = 1 if self._is_over(function_id, other) else self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:
                         best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
         return best
+
+    def _is_over(self, function_id: str, other: Spot) -> bool:
+        """Whether the loop opens or closes its object, when those who use the object add nothing to it any more."""
+        if not is_lifecycle(self._symbols.functions[function_id][1].name):
+            return False
+        theirs = self._contexts.roots[other.entry.context]
+        return theirs.is_external or other.access.kind in ("insert", "append")
 
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
         if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
