@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
-from racelint.analysis.paths import root
+from racelint.analysis.paths import root, unite
 from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, State
 from racelint.analysis.values import (
+    Builtin,
     Captured,
+    Copy,
     Element,
     Field,
     Fresh,
@@ -120,12 +122,25 @@ class Conditions(Body):
                 pass
 
     def _classify(self, subject: Expr, classes: Expr, state: State) -> None:
-        """`isinstance(x, C)`: something of a caller's is an object of a class of the project."""
-        subjects, found = self.evaluate(subject, state), self.evaluate(classes, state)
-        parts = [v for value in found for v in ([p for ps in value.parts for p in ps] if isinstance(value, Tuple) else [value])]
-        types = tuple([part.type for part in parts if isinstance(part, TypeValue)])
-        if len(subjects) == 1 and len(types) == len(parts) and isinstance(root(subjects[0]), Param):
-            state.assumptions[Predicate(subjects[0], "class", types)] = True
+        """`isinstance(x, C)`: x is none of the things that it may be which are surely no C.
+
+        Something of a caller's is remembered as an object of these classes, if they are the project's.
+        """
+        subjects, asked = self.evaluate(subject, state), _flat(self.evaluate(classes, state))
+        possible = tuple([v for v in subjects if not all([self._is_no(v, kind) for kind in asked])])
+        name = _variable(subject)
+        if name and possible and possible != subjects:
+            state.variables[name] = possible
+        types = tuple([kind.type for kind in asked if isinstance(kind, TypeValue)])
+        if len(possible) == 1 and len(types) == len(asked) and isinstance(root(possible[0]), Param):
+            state.assumptions[Predicate(possible[0], "class", types)] = True
+
+    def _is_no(self, value: Value, asked: Value) -> bool:
+        """Whether something made here is surely no object of a type: it is a container of another kind."""
+        if not isinstance(value, Fresh | Copy) or not isinstance(asked, Builtin):
+            return False
+        mine, theirs = self.types.container(value), self.knowledge.container(asked.name)
+        return mine is not None and theirs is not None and not _are_related(mine.kind, theirs.kind)
 
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:
         values = self.evaluate(left, state)
@@ -153,6 +168,17 @@ class Conditions(Body):
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True
+
+
+def _flat(values: Values) -> list[Value]:
+    """The alternatives, with those in tuples."""
+    parts = [_flat(unite(value.parts)) if isinstance(value, Tuple) and value.parts else [value] for value in values]
+    return [value for part in parts for value in part]
+
+
+def _are_related(first: str, second: str) -> bool:
+    """Whether an object can be a container of both kinds: mappings are of several."""
+    return first == second or (first.endswith("mapping") and second.endswith("mapping"))
 
 
 def _asks_process(test: Expr) -> bool:

@@ -9,6 +9,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
 from racelint.analysis.values import (
+    UNKNOWN,
     Builtin,
     Captured,
     Copy,
@@ -23,7 +24,6 @@ from racelint.analysis.values import (
     Param,
     Result,
     Tuple,
-    UNKNOWN,
     TypeValue,
     Value,
     View,

@@ -40,5 +40,5 @@ def _go_by_two_names(alternatives: set[Value], state: State) -> bool:
 
 def _gives_way(event: Resize, state: State) -> bool:
     """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place."""
-    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container and not e.calls]
+    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container]
     return any([e.operation == ".insert()" for e in here]) and any([e.change == "remove" for e in here])

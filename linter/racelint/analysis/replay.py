@@ -83,10 +83,7 @@ class Replay(Locking):
             """What a path means whose parameters are those of the call, not the caller's own."""
             return lookup(value) if type(value) is Param or type(root(value)) is not Param else None
 
-        if function_id == self.id:
-            substitute = Substitute(recursive, site, state.heap.get)
-        else:
-            substitute = Substitute(lookup, site)
+        substitute = Substitute(recursive, site, state.heap.get) if function_id == self.id else Substitute(lookup, site)
         step = CallStep(self.id, call, function_id)
         for event, conditions in list(summary.resizes.items()):
             feasible = self._feasible(conditions, substitute, state)

@@ -62,7 +62,7 @@ Event: TypeAlias = Resize | Invoke
 
 
 class Predicate(NamedTuple):
-    """A property of a value that a branch has tested: "truth", "none", "equal" to a scalar, of a "class" (one of them)."""
+    """A property of a value that a branch has tested: "truth", "none", "equal" to a scalar, or of a "class"."""
 
     value: Value
     test: str
@@ -164,7 +164,9 @@ class State:
         """What the path to here says about the function's own parameters."""
         if not self.assumptions:
             return ALWAYS
-        return frozenset([(p, held) for p, held in self.assumptions.items() if type(p.value) is Param and p.test != "class"])
+        return frozenset(
+            [(p, held) for p, held in self.assumptions.items() if type(p.value) is Param and p.test != "class"]
+        )
 
     def asked(self) -> Conditions:
         """Of which classes of the project the caller's objects are here."""

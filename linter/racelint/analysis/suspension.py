@@ -187,17 +187,27 @@ class Suspensions:
             for other in self._races.spots.get(located.place, ()):
                 ended = self._has_ended(function_id, crossing.joined, other)
                 if not ended and self._resizes(function_id, entry, other, locks):
-                    sure = 1 if self._is_over(function_id, other) else self._sureness(entry, other, function_id)
+                    unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
+                    sure = 1 if unlikely else self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:
                         best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
         return best
 
-    def _is_over(self, function_id: str, other: Spot) -> bool:
-        """Whether the loop opens or closes its object, when those who use the object add nothing to it any more."""
-        if not is_lifecycle(self._symbols.functions[function_id][1].name):
+    def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
+        """Whether the loop opens or closes its object, when only those that it serves may still leave it."""
+        names = [self._symbols.functions[f][1].name for f in (function_id, self._contexts.root(function_id, entry))]
+        if not any(is_lifecycle(name.lstrip("_").removeprefix("on_")) for name in names):
             return False
         theirs = self._contexts.roots[other.entry.context]
-        return theirs.is_external or other.access.kind in ("insert", "append")
+        return not theirs.many or other.access.kind in ("insert", "append")
+
+    def _is_one_call(self, function_id: str, entry: Entry, other: Spot) -> bool:
+        """Whether one and the same call leads to both, unless it is one of many at a time."""
+        mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
+        way = self._contexts.way(other.function, other.entry)
+        if mine.is_external and theirs.is_external and function_id in [step[0] for step in way]:
+            return True
+        return self._contexts.root(function_id, entry) == (way[0][0] if way else other.function) and not mine.many
 
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
         if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
