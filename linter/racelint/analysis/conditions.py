@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Body
 from racelint.analysis.paths import root, unite
-from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, State
+from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     Builtin,
     Captured,
@@ -22,7 +22,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Bind, Call, Const, Expr, Logic, Name, Op
+from racelint.model import Attr, Await, Bind, Call, Const, Expr, Logic, Name, Op
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
@@ -87,6 +87,9 @@ class Conditions(Body):
                 yes, no = self._split(test, values, "truth", None, state)
                 if yes is not None:
                     self._looked_up(test, yes)
+                    _drop_denied(test, "False", yes)
+                if no is not None:
+                    _drop_denied(test, "True", no)
                 return yes, no
 
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
@@ -238,6 +241,28 @@ def _drop_contradicted(state: State, name: str, kind: str, scalar: object, *, ou
             if flag == name and holds(Predicate(value, kind, scalar), state) is (not outcome):
                 del state.pending[event]
                 break
+
+
+def _answered(expr: Expr, state: State) -> list[Resize]:
+    """The changes of which the call that an expression is says by its result whether it has made them."""
+    call = expr.value if isinstance(expr, Await) else expr
+    if not isinstance(call, Call) or not state.pending:
+        return []
+    changes = [e for e in state.pending if isinstance(e, Resize) and e.answer and e.calls]
+    return [e for e in changes if e.calls[0].span == call.span]
+
+
+def _drop_denied(test: Expr, answer: str, state: State) -> None:
+    """The callee has not made a change after which it would have given the other answer; here it gave this one."""
+    for event in _answered(test, state):
+        if event.answer == answer:
+            del state.pending[event]
+
+
+def note_answer(name: str, value: Expr, state: State) -> None:
+    """`done = self.helper()`: the variable has a constant value if the callee has made a change."""
+    for event in _answered(value, state):
+        state.pending[event] |= {(name, Literal(event.answer == "True", "bool"))}
 
 
 def is_path(expr: Expr) -> bool:

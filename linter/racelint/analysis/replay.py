@@ -190,6 +190,7 @@ class Replay(Locking):
                 moved = event._replace(
                     container=container, keys=keys, calls=(step, *event.calls), added=added, particular=particular,
                     rare=event.rare or self._is_guesswork(asked, substitute, container),
+                    answer=self.summaries.of(step.callee).answers.get(event, ""),
                 )  # fmt: skip
                 self.emit(moved, state, conditions)
 

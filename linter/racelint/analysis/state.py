@@ -28,7 +28,8 @@ class Resize(NamedTuple):
     objects that it puts in, `kind` is the container's behaviour where the change stands ("" if unknown), `certain` is
     false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
     `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
-    `rare` says that it is made by a callback that is mostly called later.
+    `rare` says that it is made by a callback that is mostly called later. `answer` is what the callee that makes it
+    returns then ("" if it is no constant).
     """
 
     container: Value
@@ -45,6 +46,7 @@ class Resize(NamedTuple):
     singled: bool = False
     particular: Values = ()
     rare: bool = False
+    answer: str = ""
 
 
 class Invoke(NamedTuple):

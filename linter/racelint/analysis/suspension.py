@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from racelint.analysis.contexts import FRESH, MAYBE, SHARED, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
-from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places
+from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places, overlap
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
 from racelint.analysis.state import THREADS
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Value
 
 
@@ -212,8 +212,10 @@ class Suspensions:
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
         if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
             return False
-        if self._is_thread(other) or other.locks & locks:
+        if self._is_thread(other) or overlap(other.locks, locks):
             return False
+        if self._symbols.functions[self._contexts.root(other.function, other.entry)][1].qualname == MODULE:
+            return False  # runs before the loop does
         return other.function != function_id or self._runs_twice(function_id, entry)
 
 
