@@ -132,6 +132,7 @@ class Frame:
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
+    endless: bool = False  # a while loop that goes on until it is left
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
     suspended: bool = False  # other tasks may run in a turn

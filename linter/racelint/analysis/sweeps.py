@@ -30,14 +30,15 @@ from racelint.model import (
 )
 
 
-def conditions(body: Block) -> list[Expr] | None:
+def conditions(body: Block, *, again: bool = False) -> list[Expr] | None:
     """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found.
 
-    Something changes with time there: an attribute, or what a call says. What never changes is looked at only once.
+    Something changes with time there: an attribute, or what a call says. What never changes is looked at only once,
+    unless an endless loop does it `again` and again.
     """
     looked_at: list[Expr] = []
     acting = _acting(body, looked_at)
-    return looked_at if acting == 1 and any(_may_change(expr) for expr in looked_at) else None
+    return looked_at if acting == 1 and (again or any(_may_change(expr) for expr in looked_at)) else None
 
 
 def _acting(body: Block, looked_at: list[Expr]) -> int:
