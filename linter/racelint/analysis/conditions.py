@@ -168,6 +168,9 @@ class Conditions(Body):
             if possible != values and state.variables.get(name) == values:
                 state.variables[name] = possible
             _drop_contradicted(state, name, kind, scalar, outcome=outcome)
+        if possible and all([isinstance(v, Element) for v in possible]) and outcome is (kind == "truth"):
+            if kind in ("truth", "none"):  # what `d.get(key)` has found is there
+                state.present |= {(v.base, v.key) for v in possible if isinstance(v, Element)}
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_r
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Value
+
+
+CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")  # where a word starts in mixed case
 
 
 class StaleWrite(NamedTuple):
@@ -196,7 +200,7 @@ class Suspensions:
     def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
         """Whether the loop opens or closes its object, when only those that it serves may still leave it."""
         names = [self._symbols.functions[f][1].name for f in (function_id, self._contexts.root(function_id, entry))]
-        if not any(is_lifecycle(name.lstrip("_").removeprefix("on_")) for name in names):
+        if not any(is_lifecycle(CAPITAL.sub("_", name).lower().lstrip("_").removeprefix("on_")) for name in names):
             return False
         theirs = self._contexts.roots[other.entry.context]
         return not theirs.many or other.access.kind in ("insert", "append")
