@@ -68,6 +68,8 @@ class Conditions(Body):
                 return (no, yes) if operator in NEGATED else (yes, no)
             case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
                 compared = [v for operand in operands for v in self.evaluate(operand, state)]
+                shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
+                compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]  # `x.lower() == y`
                 other = state.copy()
                 state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
                 if any([_is_of_object(v) for v in compared]):
