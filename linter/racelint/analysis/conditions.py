@@ -69,7 +69,8 @@ class Conditions(Body):
             case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
                 compared = [v for operand in operands for v in self.evaluate(operand, state)]
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
-                compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]  # `x.lower() == y`
+                # `x.lower() == y` picks out x
+                compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
                 other = state.copy()
                 state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
                 if any([_is_of_object(v) for v in compared]):
@@ -170,9 +171,9 @@ class Conditions(Body):
             if possible != values and state.variables.get(name) == values:
                 state.variables[name] = possible
             _drop_contradicted(state, name, kind, scalar, outcome=outcome)
-        if possible and all([isinstance(v, Element) for v in possible]) and outcome is (kind == "truth"):
-            if kind in ("truth", "none"):  # what `d.get(key)` has found is there
-                state.present |= {(v.base, v.key) for v in possible if isinstance(v, Element)}
+        found = {(v.base, v.key) for v in possible if isinstance(v, Element)}
+        if len(found) == len(possible) and kind in ("truth", "none") and outcome is (kind == "truth"):
+            state.present |= found  # what `d.get(key)` has given is there
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True

@@ -14,7 +14,6 @@ from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Value
 
-
 CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")  # where a word starts in mixed case
 
 
