@@ -172,7 +172,8 @@ class Conditions(Body):
                 state.variables[name] = possible
             _drop_contradicted(state, name, kind, scalar, outcome=outcome)
         found = {(v.base, v.key) for v in possible if isinstance(v, Element)}
-        if len(found) == len(possible) and kind in ("truth", "none") and outcome is (kind == "truth"):
+        others = [v for v in possible if not isinstance(v, Element | Fresh)]  # what was put there since is made here
+        if not others and kind in ("truth", "none") and outcome is (kind == "truth"):
             state.present |= found  # what `d.get(key)` has given is there
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome

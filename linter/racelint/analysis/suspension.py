@@ -199,7 +199,8 @@ class Suspensions:
     def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
         """Whether the loop opens or closes its object, when only those that it serves may still leave it."""
         names = [self._symbols.functions[f][1].name for f in (function_id, self._contexts.root(function_id, entry))]
-        if not any(is_lifecycle(CAPITAL.sub("_", name).lower().lstrip("_").removeprefix("on_")) for name in names):
+        words = [name.lstrip("_").removeprefix("on_") for name in names]
+        if not any(word in LIFECYCLE or CAPITAL.split(word)[0] in LIFECYCLE for word in words):
             return False
         theirs = self._contexts.roots[other.entry.context]
         return not theirs.many or other.access.kind in ("insert", "append")
