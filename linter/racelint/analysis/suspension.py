@@ -200,7 +200,7 @@ class Suspensions:
         """Whether the loop opens or closes its object, when only those that it serves may still leave it."""
         names = [self._symbols.functions[f][1].name for f in (function_id, self._contexts.root(function_id, entry))]
         words = [name.lstrip("_").removeprefix("on_") for name in names]
-        if not any(word in LIFECYCLE or CAPITAL.split(word)[0] in LIFECYCLE for word in words):
+        if not any(word in BORDERS or CAPITAL.split(word)[0] in BORDERS for word in words):
             return False
         theirs = self._contexts.roots[other.entry.context]
         return not theirs.many or other.access.kind in ("insert", "append")
@@ -228,6 +228,9 @@ LIFECYCLE = {
     "init", "initialize", "initialise", "terminate", "finalize", "__aenter__", "__aexit__", "__enter__", "__exit__",
     "serve", "serve_forever", "launch", "begin", "bootstrap", "join", "wait_closed", "destroy", "cleanup", "__del__",
 }  # fmt: skip
+
+
+BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
 
 
 def is_lifecycle(name: str) -> bool:
