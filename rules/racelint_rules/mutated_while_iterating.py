@@ -58,7 +58,7 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     it; the trace leads from there to the change. Container and change must be the same object along access paths
     (aliases, parameters, fields, live views, properties that return the inner container are followed), and the loop
     must be able to go on after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is
-    set with the change and tested before the next turn.
+    set with the change and tested before the next turn, or a helper whose result says whether it has made the change.
 
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
@@ -68,23 +68,28 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
       parameter only ever is such a container, and an attribute that its class computes at each access;
-    - a loop over one of several containers, with a change in one of several others; a helper that changes the container
-      for one particular object only, with which it compares its parameter; a callback that the helper calls at once in
-      one case and keeps in the other;
-    - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing, in
-      a function that a timer runs, or after a call of `select()`; a loop that only looks for what is over in a list of
-      its own object, and not for what its caller names;
+    - a loop over one of several containers, with a change in one of several others, in a variable that was exchanged
+      for the iterated one, or in a copy on some ways; a helper that changes the container for one particular object
+      only, with which it compares its parameter, or for objects of a class that it asks for with `isinstance()`, if
+      nothing says that it is given one; a callback that the helper calls at once in one case and keeps in the other;
+    - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing,
+      in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
+      what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
+      another one;
     - a list whose removed element was found by `==` (there is only one); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
+    - an iteration that waits inside what opens or closes its object, or beside a change in the same call;
     - a method that only finalisers call; a change more than four calls away (more than three if it skips,
       or may find the key there).
 
     ## Known limits
 
-    Resizes from another thread or task during the iteration are not seen yet. Objects that refer back to the container
-    by another path (`child.parent.children`) are different paths to the analysis. Classes of libraries are known as
-    far as the knowledge tables go; containers of an unknown class are not reported on.
+    Resizes from another thread during the iteration are not seen here (`unlocked-shared-write` looks for them). A
+    change after which the helper raises counts as if the loop went on, and so does one in a branch that another bug
+    keeps from ever being taken. Objects that refer back to the container by another path (`child.parent.children`) are
+    different paths to the analysis. Classes of libraries are known as far as the knowledge tables go; containers of an
+    unknown class are not reported on.
     """
     places: dict[tuple[str, int], list[IterationConflict]] = {}
     for conflict in program.iteration_conflicts():

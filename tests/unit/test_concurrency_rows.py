@@ -366,6 +366,17 @@ def test_a_sleep_lets_others_run(name, row):
     assert len(found.effects("go").suspensions) == 1
 
 
+@pytest.mark.parametrize(("name", "row"), named("function", does="at-once"))
+@pytest.mark.parametrize(("size", "waits"), [("", False), ("9", True), ("maxsize=9", True)])
+def test_what_awaits_a_queue_without_a_bound_goes_on_at_once(name, row, size, waits):
+    queue, method = name.rpartition(".")[0], last(name)
+    found = parallel(
+        f"{imports(queue)}class A:\n    def __init__(self):\n        self.q = {queue}({size})\n"
+        f"    async def go(self, text):\n        await self.q.{method}(text)\n"
+    )
+    assert bool(found.effects("A.go").suspensions) is waits
+
+
 @pytest.mark.parametrize(("name", "row"), named("function", does="context-manager"))
 def test_a_generator_as_context_manager_holds_its_lock_over_the_body(name, row):
     found = parallel(f"""
@@ -407,4 +418,4 @@ def test_a_synchronized_function_holds_a_lock(name, row):
 
 def test_every_meaning_of_a_function_is_tested():
     meanings = {row["does"] for _, row in rows("function")}
-    assert meanings == {"coroutine", "suspends", "context-manager", "synchronized"}
+    assert meanings == {"coroutine", "suspends", "at-once", "context-manager", "synchronized"}

@@ -147,14 +147,23 @@ def test_pinned_repositories_are_complete() -> None:
     assert sum(repository.primer for repository in every) == 10
 
 
-def test_verdicts_fit_their_schema() -> None:
+@pytest.mark.parametrize(
+    ("file", "repositories"),
+    [("triage.json", "repositories.json"), ("first_looks.json", "first_looks_repositories.json")],
+)
+def test_verdicts_fit_their_schema(file: str, repositories: str) -> None:
     schema = json.loads(triage.SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(triage.read(triage.FILE), schema)
-    verdicts = triage.load(triage.FILE)
+    jsonschema.validate(triage.read(clones.HERE / file), schema)
+    verdicts = triage.load(clones.HERE / file)
     assert [v.key for v in verdicts] == sorted({v.key for v in verdicts}), "one verdict a finding, in order of place"
-    pinned = {repository.name for repository in clones.pinned(clones.HERE / "repositories.json")}
+    pinned = {repository.name for repository in clones.pinned(clones.HERE / repositories)}
     assert {v.repository for v in verdicts} <= pinned
+
+
+def test_first_looks_are_at_other_repositories() -> None:
+    seen = {repository.name for repository in clones.pinned(clones.HERE / "repositories.json")}
+    assert not seen & {r.name for r in clones.pinned(clones.HERE / "first_looks_repositories.json")}
 
 
 BROKEN: list[dict[str, Any]] = [

@@ -30,7 +30,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Expr, Function, Source
+from racelint.model import Const, Expr, Function, Jump, Source
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ class Summary:
     `stores` are paths that have other values on return, `streams` the containers that a generator iterates while its
     consumer runs, `yields` what it yields, `rounds` says that it starts over until they are as it wants. `invokes` are
     the calls of values that the caller knows, with the containers being iterated meanwhile and by which loops, `kept`
-    the parameters that are handed on. A constructor's `aliases` maps (field, field of that field's object) to another
-    field that holds the same object: `self.store = s; self.service = Service(s)`. `falls_through` is false for a
+    the parameters that are handed on, `answers` what is always returned after a change. A constructor's `aliases` maps
+    (field, field of that field's object) to another field that holds the same object: `self.store = s;
+    self.service = Service(s)`. `falls_through` is false for a
     function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
     gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
     `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
@@ -108,6 +109,7 @@ class Summary:
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)
     falls_through: bool = True
     conflicts: dict[Conflict, None] = field(default_factory=dict)
+    answers: dict[Resize, str] = field(default_factory=dict)
     acquires: tuple[Value, ...] = ()
     releases: dict[Value, None] = field(default_factory=dict)
     yields_held: tuple[Value, ...] | None = None
@@ -130,6 +132,7 @@ class Frame:
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
+    endless: bool = False  # a while loop that goes on until it is left
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
     suspended: bool = False  # other tasks may run in a turn
@@ -180,6 +183,8 @@ class Body(Flow[State, Frame]):
         self.per_turn = own_each_turn(function, source.edition)
         late = {turn.variable for turn in function.turns if turn.edition} - self.per_turn
         self.births = frozenset([span for name, span in function.births if name not in late])
+        self.answers = _answers(self.function)  # whether the result may say what was done
+        self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -326,13 +331,13 @@ class Body(Flow[State, Frame]):
             here = [v for v in state.singled if isinstance(v, Param)]
             particular = (*event.particular, *sorted(here, key=lambda param: param.index))
             event = event._replace(particular=particular, rare=event.rare or self.rare)
-        held = conditions | state.conditions()
+        held = conditions | state.conditions() | state.asked()
         known = self.summary.resizes.get(event)
         if known is not None:
             self.summary.resizes[event] = known & held
         elif len(self.summary.resizes) < MOST_EVENTS and visible(event.container):
             self.summary.resizes[event] = held
-        if self.frames and not (event.operation == ".insert()" and self._puts_back(event, state)):
+        if (self.frames or self.answers) and not (event.operation == ".insert()" and self._puts_back(event, state)):
             state.record(event)
         if self.emitted is not None:
             self.emitted.append(event)
@@ -441,6 +446,7 @@ class Body(Flow[State, Frame]):
             self.summary.joins = final.joined
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
+        self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}
         self.summary.starts_any = self.effects.starts_any
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
@@ -456,9 +462,19 @@ class Body(Flow[State, Frame]):
                 if isinstance(inner, Field) and inner.base == value and len(held) == 1 and held[0] in holder:
                     self.summary.aliases[path.name, inner.name] = holder[held[0]]
 
-    def returns(self, values: Values) -> None:
+    def returns(self, values: Values, state: State | None = None) -> None:
         """Add what a return statement gives."""
+        if self.answers and state is not None:
+            answer = str(values[0].value) if len(values) == 1 and isinstance(values[0], Literal) else ""
+            for event in [e for e in state.pending if isinstance(e, Resize)]:
+                self.answered.setdefault(event, set()).add(answer)
         self.summary.returns = unite([self.summary.returns, values]) if self.summary.returns else values
+
+
+def _answers(function: Function) -> bool:
+    """Whether a function ends with a constant answer: then another one mostly says that something was done."""
+    last = function.body[-1] if function.body else None
+    return isinstance(last, Jump) and isinstance(last.value, Const) and isinstance(last.value.value, bool)
 
 
 def _matters(path: Value, values: Values) -> bool:

@@ -21,6 +21,7 @@ from racelint.analysis.values import (
     Field,
     FunctionValue,
     Global,
+    Literal,
     Member,
     Param,
     Partial,
@@ -97,6 +98,8 @@ class Callbacks:
                 if key is None:
                     continue
                 for registration in self._registered.get(key, ()):
+                    if not _may_be_one(container, registration.container):
+                        continue
                     for callee, receiver in self._called(invoke, container, registration):
                         yield from self._removals(
                             function_id, invoke, container, loop, registration, callee, receiver, summaries
@@ -152,6 +155,15 @@ class Callbacks:
                     return stores.get(value)  # `self.source = source`: what the registering function leaves there
 
         return lookup
+
+
+def _may_be_one(first: Value, second: Value) -> bool:
+    """Whether two entries of one table may be the same: not if both go by constants, and these differ."""
+    while isinstance(first, Element) and isinstance(second, Element):
+        if isinstance(first.key, Literal) and isinstance(second.key, Literal) and first.key != second.key:
+            return False
+        first, second = first.base, second.base
+    return True
 
 
 def _taken_from(value: Value, container: Value) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
-from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, State
+from racelint.analysis.paths import root, unite
+from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, Resize, State
 from racelint.analysis.values import (
+    Builtin,
     Captured,
+    Copy,
     Element,
     Field,
     Fresh,
@@ -14,11 +17,12 @@ from racelint.analysis.values import (
     Member,
     Param,
     Result,
+    Tuple,
     TypeValue,
     Value,
     Values,
 )
-from racelint.model import Attr, Bind, Call, Const, Expr, Logic, Name, Op
+from racelint.model import Attr, Await, Bind, Call, Const, Expr, Logic, Name, Op
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
@@ -64,11 +68,20 @@ class Conditions(Body):
                 return (no, yes) if operator in NEGATED else (yes, no)
             case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
                 compared = [v for operand in operands for v in self.evaluate(operand, state)]
+                shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
+                # `x.lower() == y` picks out x
+                compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
                 other = state.copy()
                 state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
+            case Call(func=Name(name="isinstance"), args=(subject, classes)) if is_path(subject):
+                values = self.evaluate(test, state)
+                yes, no = self._split(test, values, "truth", None, state)
+                if yes is not None:
+                    self._classify(subject, classes, yes)
+                return yes, no
             case Op(operator="match"):
                 self.evaluate(test, state)
                 return state, state.copy()
@@ -77,6 +90,9 @@ class Conditions(Body):
                 yes, no = self._split(test, values, "truth", None, state)
                 if yes is not None:
                     self._looked_up(test, yes)
+                    _drop_denied(test, "False", yes)
+                if no is not None:
+                    _drop_denied(test, "True", no)
                 return yes, no
 
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
@@ -111,6 +127,27 @@ class Conditions(Body):
             case _:
                 pass
 
+    def _classify(self, subject: Expr, classes: Expr, state: State) -> None:
+        """`isinstance(x, C)`: x is none of the things that it may be which are surely no C.
+
+        Something of a caller's is remembered as an object of these classes, if they are the project's.
+        """
+        subjects, asked = self.evaluate(subject, state), _flat(self.evaluate(classes, state))
+        possible = tuple([v for v in subjects if not all([self._is_no(v, kind) for kind in asked])])
+        name = _variable(subject)
+        if name and possible and possible != subjects:
+            state.variables[name] = possible
+        types = tuple([kind.type for kind in asked if isinstance(kind, TypeValue)])
+        if len(possible) == 1 and len(types) == len(asked) and isinstance(root(possible[0]), Param):
+            state.assumptions[Predicate(possible[0], "class", types)] = True
+
+    def _is_no(self, value: Value, asked: Value) -> bool:
+        """Whether something made here is surely no object of a type: it is a container of another kind."""
+        if not isinstance(value, Fresh | Copy) or not isinstance(asked, Builtin):
+            return False
+        mine, theirs = self.types.container(value), self.knowledge.container(asked.name)
+        return mine is not None and theirs is not None and not _are_related(mine.kind, theirs.kind)
+
     def _compare(self, left: Expr, scalar: object, state: State) -> tuple[State | None, State | None]:
         values = self.evaluate(left, state)
         kind = "none" if scalar is None else "equal"
@@ -134,9 +171,24 @@ class Conditions(Body):
             if possible != values and state.variables.get(name) == values:
                 state.variables[name] = possible
             _drop_contradicted(state, name, kind, scalar, outcome=outcome)
+        found = {(v.base, v.key) for v in possible if isinstance(v, Element)}
+        others = [v for v in possible if not isinstance(v, Element | Fresh)]  # what was put there since is made here
+        if not others and kind in ("truth", "none") and outcome is (kind == "truth"):
+            state.present |= found  # what `d.get(key)` has given is there
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True
+
+
+def _flat(values: Values) -> list[Value]:
+    """The alternatives, with those in tuples."""
+    parts = [_flat(unite(value.parts)) if isinstance(value, Tuple) and value.parts else [value] for value in values]
+    return [value for part in parts for value in part]
+
+
+def _are_related(first: str, second: str) -> bool:
+    """Whether an object can be a container of both kinds: mappings are of several."""
+    return first == second or (first.endswith("mapping") and second.endswith("mapping"))
 
 
 def _asks_process(test: Expr) -> bool:
@@ -196,6 +248,28 @@ def _drop_contradicted(state: State, name: str, kind: str, scalar: object, *, ou
             if flag == name and holds(Predicate(value, kind, scalar), state) is (not outcome):
                 del state.pending[event]
                 break
+
+
+def _answered(expr: Expr, state: State) -> list[Resize]:
+    """The changes of which the call that an expression is says by its result whether it has made them."""
+    call = expr.value if isinstance(expr, Await) else expr
+    if not isinstance(call, Call) or not state.pending:
+        return []
+    changes = [e for e in state.pending if isinstance(e, Resize) and e.answer and e.calls]
+    return [e for e in changes if e.calls[0].span == call.span]
+
+
+def _drop_denied(test: Expr, answer: str, state: State) -> None:
+    """The callee has not made a change after which it would have given the other answer; here it gave this one."""
+    for event in _answered(test, state):
+        if event.answer == answer:
+            del state.pending[event]
+
+
+def note_answer(name: str, value: Expr, state: State) -> None:
+    """`done = self.helper()`: the variable has a constant value if the callee has made a change."""
+    for event in _answered(value, state):
+        state.pending[event] |= {(name, Literal(event.answer == "True", "bool"))}
 
 
 def is_path(expr: Expr) -> bool:

@@ -9,6 +9,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
 from racelint.analysis.values import (
+    UNKNOWN,
     Builtin,
     Captured,
     Copy,
@@ -100,7 +101,7 @@ class Describe:
                 return True
             value = value.base
         if isinstance(value, Param) and steps > 0:
-            passed = [v for values in self.usage.passed(value.function, value.index) for v in values]
+            passed = [v for values in self.usage.passed(value.function, value.index) for v in values if v != UNKNOWN]
             parts = [
                 v for v in passed if isinstance(v, Param | Field)
             ]  # what a call has just given is mostly plain data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Frame, is_within
 from racelint.analysis.state import Resize, State
-from racelint.analysis.values import Value
+from racelint.analysis.values import Copy, Value
 
 
 def doubts(frame: Frame, container: Value, event: Resize, state: State) -> bool:
@@ -19,8 +19,6 @@ def doubts(frame: Frame, container: Value, event: Resize, state: State) -> bool:
 
 def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
     """Whether both the loop and the change may be about containers that the other is surely not about."""
-    if len(frame.values) == 1:
-        return False
     iterated = {container for container, _ in frame.iterated}
     here = (event.span, event.function, event.calls, event.operation)
     changed = {
@@ -28,10 +26,19 @@ def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
         for e in state.pending
         if isinstance(e, Resize) and (e.span, e.function, e.calls, e.operation) == here
     }
-    return not (iterated <= changed or changed <= iterated)
+    if not (iterated <= changed or changed <= iterated):
+        return True
+    if any([isinstance(value, Copy) for value in changed - iterated]):
+        return True  # what is changed is a copy, if only on some ways
+    return len(changed) > 1 and _go_by_two_names(iterated, state)
+
+
+def _go_by_two_names(alternatives: set[Value], state: State) -> bool:
+    """Whether two variables stand for the same alternatives: they have mostly been exchanged for each other."""
+    return sum([len(values) > 1 and set(values) == alternatives for values in state.variables.values()]) > 1
 
 
 def _gives_way(event: Resize, state: State) -> bool:
     """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place."""
-    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container and not e.calls]
+    here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container]
     return any([e.operation == ".insert()" for e in here]) and any([e.change == "remove" for e in here])

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from racelint.analysis.calls import is_abstract
-from racelint.analysis.conditions import Conditions
+from racelint.analysis.conditions import Conditions, is_path
 from racelint.analysis.deferring import Deferring
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, union, unite
 from racelint.analysis.state import LOCAL, TASKS, State, join
 from racelint.analysis.statements import Statements, part_of
+from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
+    Builtin,
     Captured,
+    Field,
     Fresh,
     FunctionValue,
     Global,
@@ -257,6 +260,8 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
     def _await_call(self, call: Call, span: Span, state: State) -> Values:
         """What a call has started has ended when it has been awaited."""
         values = self.evaluate(call, state)
+        if self._is_at_once(call, state):
+            return values
         result = self.opaque(self._await(values, span, state), span, state)
         for key, start in self.effects.starts.items():
             if _within(start.span, call.span):
@@ -264,6 +269,31 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 if start.span == call.span:  # one after the other
                     self.effects.starts[key] = start._replace(looped=False, awaited=True)
         return result
+
+    def _is_at_once(self, call: Call, state: State) -> bool:
+        """Whether awaiting a call lets no other task run: a queue without a bound always has room."""
+        if not isinstance(call.func, Attr) or not is_path(call.func.base):
+            return False
+        found = [(owner, self.types.of(owner)) for owner in self.evaluate(call.func.base, state)]
+        return all(
+            [
+                isinstance(kind, LibraryType)
+                and self.knowledge.does(f"{kind.name}.{call.func.name}", "at-once")
+                and self._is_unbounded(owner)
+                for owner, kind in found
+            ]
+        )
+
+    def _is_unbounded(self, queue: Value) -> bool:
+        """Whether nothing is said of the size of what a field keeps where it is made."""
+        owner = self.types.class_of(queue.base) if isinstance(queue, Field) else None
+        declared = self.symbols.field(owner, queue.name) if owner and isinstance(queue, Field) else None
+        if declared is None:
+            return False
+        module = declared[0].partition(":")[0]
+        made = [assigned.value for assigned in declared[1].values if isinstance(assigned.value, Call)]
+        sized = [call for call in made if call.args or any(name == "maxsize" for name, _ in call.keywords)]
+        return not any(isinstance(self.symbols.static(module, call.func), Builtin) for call in sized)
 
     def _await(self, values: Values, span: Span, state: State) -> Values:
         """Awaiting a coroutine runs it here; awaiting anything else gives something unknown, later."""

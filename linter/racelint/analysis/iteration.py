@@ -120,12 +120,18 @@ def _key(event: Resize, container: Value) -> str:
             return "part"  # a callee has computed the key of what comes out of the container: mostly the same again
         case Literal():
             return "constant"
+        case Tuple(parts=parts) if any([_is_attribute(v, underlying(container)) for values in parts for v in values]):
+            return "part"  # mostly the same key, put together again
         case Result() | Fresh() | Tuple() | Copy():
             return "computed"
         case Field() | Element() as path if _is_part(path, underlying(container)):
             return "part"
         case _:
             return "other"
+
+
+def _is_attribute(value: Value, container: Value) -> bool:
+    return isinstance(value, Field) and _is_part(value, container)
 
 
 def _is_part(path: Value, container: Value) -> bool:

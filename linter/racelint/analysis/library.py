@@ -8,10 +8,11 @@ from racelint.analysis.body import (
     Place,
 )
 from racelint.analysis.loops import iterated
-from racelint.analysis.paths import bounded, copy_of, element, lazy, unite, view
+from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
 from racelint.analysis.state import State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
@@ -164,6 +165,8 @@ class Library(Body):
             self.note(base, "peek", call, state, container.kind if known else "?")
         if name in container.reads and container.kind != "list":
             result = self.opaque(self.read(element(base, key), state), call, state)
+            if name == "get" and len(args) > 1:
+                result = union(result, tuple([v for v in args[1] if not isinstance(v, Fresh) and v != NONE]))
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
             added = tuple([v for values in args for v in values])
             harmless = name == "discard" or (name == "pop" and len(args) > 1)

@@ -1,5 +1,7 @@
 """Functions that users call once, or one after the other: by their names, as frameworks and people mostly have them."""
 
+import re
+
 LIFECYCLE = {
     "start", "stop", "open", "close", "aclose", "connect", "disconnect", "run", "main", "setup", "teardown", "shutdown",
     "init", "initialize", "initialise", "terminate", "finalize", "__aenter__", "__aexit__", "__enter__", "__exit__",
@@ -9,6 +11,8 @@ STARTING = {
     "start", "open", "setup", "init", "initialize", "initialise", "launch", "begin", "bootstrap",
     "__enter__", "__aenter__",
 }  # fmt: skip
+BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
+CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")  # where a word starts in mixed case
 
 
 def is_lifecycle(name: str) -> bool:
@@ -21,3 +25,9 @@ def is_lifecycle(name: str) -> bool:
 def is_starting(name: str) -> bool:
     """Whether a public function is one by which something is put into service: nobody uses it before."""
     return name in STARTING or name.startswith(("start_", "setup_", "init_", "async_setup", "on_start"))
+
+
+def is_border(name: str) -> bool:
+    """Whether a function, public or not, begins or ends the life of its object, by its first word."""
+    word = name.lstrip("_").removeprefix("on_")
+    return word in BORDERS or CAPITAL.split(word)[0] in BORDERS

@@ -25,7 +25,7 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.model import Attr, Build, Call, Collect, Comp, Expr, Logic, Loop, Name, Op, Stmt
+from racelint.model import Attr, Build, Call, Collect, Comp, Const, Expr, Logic, Loop, Name, Op, Stmt
 from racelint.span import Span
 
 UNKNOWN_ELEMENTS = {
@@ -49,6 +49,7 @@ class Loops(Body):
         elif loop.test is not None:
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
             frame.decides = sweeps.deciding(loop)
+            frame.endless = isinstance(loop.test, Const) and bool(loop.test.value)
         frame.site = Site(self.id, loop.span)
         frame.waited = state.waited
         if loop.is_async:
@@ -113,7 +114,8 @@ class Loops(Body):
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
         here = Place(self.id, loop.span, loop.iterable)
-        looked_at = sweeps.conditions(loop.body) if state.pending else None
+        again = any([outer.endless for outer in self.frames])
+        looked_at = sweeps.conditions(loop.body, again=again) if state.pending else None
         here = here._replace(sweep=looked_at is not None)
         lasting = looked_at is not None and self._is_own_search(looked_at, state)
         passes = bool(state.pending) and self._is_pass(loop)

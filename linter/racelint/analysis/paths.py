@@ -157,11 +157,18 @@ class Substitute:
     """Rewrites a callee's values into its caller's terms.
 
     `lookup` maps a root, or a path that the caller has assigned since, to the caller's values; None leaves it. Objects
-    that the callee made are, for the caller, made at the call: each call site has its own.
+    that the callee made are, for the caller, made at the call: each call site has its own. In a recursive call both
+    sides write their paths alike: `assigned` looks at those that are the caller's already.
     """
 
-    def __init__(self, lookup: Callable[[Value], Values | None], site: Site) -> None:
+    def __init__(
+        self,
+        lookup: Callable[[Value], Values | None],
+        site: Site,
+        assigned: Callable[[Value], Values | None] | None = None,
+    ) -> None:
         self._lookup = lookup
+        self._assigned = assigned or lookup
         self._site = site
 
     def values(self, values: Values) -> Values:
@@ -216,7 +223,7 @@ class Substitute:
         result: Values = ()
         for start in self(base):
             path = UNKNOWN if start == UNKNOWN else step(start)
-            assigned = self._lookup(path)
+            assigned = self._assigned(path)
             result = union(result, (path,) if assigned is None else assigned)
         return result
 

@@ -10,11 +10,12 @@ from racelint.analysis.body import (
     Keywords,
     Place,
     Summary,
+    is_within,
     visible,
 )
 from racelint.analysis.conditions import holds
 from racelint.analysis.locking import Locking
-from racelint.analysis.paths import Substitute, element, lazy, mentions_value, union
+from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
 from racelint.analysis.state import TASKS, THREADS, Conditions, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
@@ -78,12 +79,16 @@ class Replay(Locking):
                 case _:
                     return state.heap.get(value)
 
-        substitute = Substitute(lookup, site)
+        def recursive(value: Value) -> Values | None:
+            """What a path means whose parameters are those of the call, not the caller's own."""
+            return lookup(value) if type(value) is Param or type(root(value)) is not Param else None
+
+        substitute = Substitute(recursive, site, state.heap.get) if function_id == self.id else Substitute(lookup, site)
         step = CallStep(self.id, call, function_id)
         for event, conditions in list(summary.resizes.items()):
             feasible = self._feasible(conditions, substitute, state)
             if feasible is not None:
-                self._replay_resize(event, feasible, substitute, step, state)
+                self._replay_resize(event, conditions, feasible, substitute, step, state)
         for invoke, during in list(summary.invokes.items()):
             outer, self.rare = self.rare, self.rare or invoke.callee in summary.kept
             self._replay_invoke(invoke, during, substitute, step, state)
@@ -138,11 +143,30 @@ class Replay(Locking):
                 values = tuple([v for v in values if self._may_be(v, str(predicate.scalar))])
                 if not values:
                     return None
+            elif predicate.test == "class":
+                values = tuple([v for v in values if self._may_be_one(v, predicate)])
+                if not values:
+                    return None
             elif all([holds(predicate._replace(value=v), state) is (not outcome) for v in values]):
                 return None
             if len(values) == 1 and isinstance(values[0], Param):
                 mine.add((predicate._replace(value=values[0]), outcome))
         return frozenset(mine)
+
+    def _may_be_one(self, value: Value, predicate: Predicate) -> bool:
+        """Whether an object may be of one of the classes that a callee asks for."""
+        assert isinstance(predicate.scalar, tuple)
+        return not isinstance(value, Literal) and any([self._may_be(value, type_id) for type_id in predicate.scalar])
+
+    def _is_guesswork(self, conditions: Conditions, substitute: Substitute, container: Value) -> bool:
+        """Whether a callee makes a change for objects of a class only, and nothing says that it is given one."""
+        for predicate, _ in conditions:
+            if predicate.test == "class":
+                values = substitute(predicate.value)
+                known = [isinstance(v, Param) or is_within(v, container) or self.types.class_of(v) for v in values]
+                if not all(known):
+                    return True
+        return False
 
     def _may_be(self, value: Value, type_id: str) -> bool:
         """Whether an object may be an instance of a class: its static type is one, or lies above it."""
@@ -152,8 +176,10 @@ class Replay(Locking):
         return known in self.symbols.subtypes(type_id) or type_id in self.symbols.subtypes(known)
 
     def _replay_resize(
-        self, event: Resize, conditions: Conditions, substitute: Substitute, step: CallStep, state: State
-    ) -> None:
+        self, event: Resize, asked: Conditions, conditions: Conditions, substitute: Substitute, step: CallStep,
+        state: State,
+    ) -> None:  # fmt: skip
+        """A callee's change of something that we can name; `asked` are its conditions in the callee's terms."""
         if len(event.calls) >= (MOST_CALLS if event.certain and self.certain else MOST_GUESSED_CALLS):
             return
         keys = substitute.values(event.keys) if event.keys else ()
@@ -162,8 +188,10 @@ class Replay(Locking):
         for container in substitute(event.container):
             if container != UNKNOWN and not isinstance(container, Literal):
                 moved = event._replace(
-                    container=container, keys=keys, calls=(step, *event.calls), added=added, particular=particular
-                )
+                    container=container, keys=keys, calls=(step, *event.calls), added=added, particular=particular,
+                    rare=event.rare or self._is_guesswork(asked, substitute, container),
+                    answer=self.summaries.of(step.callee).answers.get(event, ""),
+                )  # fmt: skip
                 self.emit(moved, state, conditions)
 
     def _replay_invoke(

@@ -28,7 +28,8 @@ class Resize(NamedTuple):
     objects that it puts in, `kind` is the container's behaviour where the change stands ("" if unknown), `certain` is
     false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
     `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
-    `rare` says that it is made by a callback that is mostly called later.
+    `rare` says that it is made by a callback that is mostly called later. `answer` is what the callee that makes it
+    returns then ("" if it is no constant).
     """
 
     container: Value
@@ -45,6 +46,7 @@ class Resize(NamedTuple):
     singled: bool = False
     particular: Values = ()
     rare: bool = False
+    answer: str = ""
 
 
 class Invoke(NamedTuple):
@@ -62,7 +64,7 @@ Event: TypeAlias = Resize | Invoke
 
 
 class Predicate(NamedTuple):
-    """A property of a value that a branch has tested: "truth", "none", or "equal" to a scalar."""
+    """A property of a value that a branch has tested: "truth", "none", "equal" to a scalar, or of a "class"."""
 
     value: Value
     test: str
@@ -164,7 +166,15 @@ class State:
         """What the path to here says about the function's own parameters."""
         if not self.assumptions:
             return ALWAYS
-        return frozenset([(p, held) for p, held in self.assumptions.items() if type(p.value) is Param])
+        return frozenset(
+            [(p, held) for p, held in self.assumptions.items() if type(p.value) is Param and p.test != "class"]
+        )
+
+    def asked(self) -> Conditions:
+        """Of which classes of the project the caller's objects are here."""
+        if not self.assumptions:
+            return ALWAYS
+        return frozenset([(p, held) for p, held in self.assumptions.items() if p.test == "class"])
 
     def suspend(self) -> None:
         """Other tasks run: what was read before may no longer hold."""

@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
+from racelint.analysis.conditions import note_answer
 from racelint.analysis.effects import common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, union, unite
@@ -121,6 +122,8 @@ class Statements(Calls):
         for target in targets:
             self._trace(target, reads, state)
             self.assign(target, found, state)
+            if isinstance(target, Name) and state.pending:
+                note_answer(target.name, value, state)
         self.opening = False
 
     def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
@@ -391,7 +394,7 @@ class Statements(Calls):
             values = self.use(jump.value, state)
             if jump.kind == "return":
                 self._hand_out(values, jump.span, state)
-                self.returns(values)
+                self.returns(values, state)
         elif jump.kind == "return":
             self.returns((Literal(None, "None"),))
 

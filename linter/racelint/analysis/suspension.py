@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from racelint.analysis.contexts import FRESH, MAYBE, SHARED, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
-from racelint.analysis.lifecycle import is_lifecycle
-from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places
+from racelint.analysis.lifecycle import is_border, is_lifecycle
+from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places, overlap
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
 from racelint.analysis.state import THREADS
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Value
 
 
@@ -194,16 +194,35 @@ class Suspensions:
             for other in self._races.spots.get(located.place, ()):
                 ended = self._has_ended(function_id, crossing.joined, other)
                 if not ended and self._resizes(function_id, entry, other, locks):
-                    sure = self._sureness(entry, other, function_id)
+                    unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
+                    sure = 1 if unlikely else self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:
                         best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
         return best
 
+    def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
+        """Whether the loop opens or closes its object, when only those that it serves may still leave it."""
+        names = [self._symbols.functions[f][1].name for f in (function_id, self._contexts.root(function_id, entry))]
+        if not any(is_border(name) for name in names):
+            return False
+        theirs = self._contexts.roots[other.entry.context]
+        return not theirs.many or other.access.kind in ("insert", "append")
+
+    def _is_one_call(self, function_id: str, entry: Entry, other: Spot) -> bool:
+        """Whether one and the same call leads to both, unless it is one of many at a time."""
+        mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
+        way = self._contexts.way(other.function, other.entry)
+        if mine.is_external and theirs.is_external and function_id in [step[0] for step in way]:
+            return True
+        return self._contexts.root(function_id, entry) == (way[0][0] if way else other.function) and not mine.many
+
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
         if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
             return False
-        if self._is_thread(other) or other.locks & locks:
+        if self._is_thread(other) or overlap(other.locks, locks):
             return False
+        if self._symbols.functions[self._contexts.root(other.function, other.entry)][1].qualname == MODULE:
+            return False  # runs before the loop does
         return other.function != function_id or self._runs_twice(function_id, entry)
 
 

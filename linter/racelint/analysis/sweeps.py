@@ -12,6 +12,7 @@ from racelint.model import (
     Await,
     Block,
     Branch,
+    Build,
     Call,
     Choice,
     Const,
@@ -29,23 +30,50 @@ from racelint.model import (
 )
 
 
-def conditions(body: Block) -> list[Expr] | None:
+def conditions(body: Block, *, again: bool = False) -> list[Expr] | None:
     """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found.
 
-    Something changes with time there: an attribute, or what a call says. What never changes is looked at only once.
+    Something changes with time there: an attribute, or what a call says. What never changes is looked at only once,
+    unless an endless loop does it `again` and again.
     """
     looked_at: list[Expr] = []
-    acting = 0
+    acting = _acting(body, looked_at)
+    return looked_at if acting == 1 and (again or any(_may_change(expr) for expr in looked_at)) else None
+
+
+def _acting(body: Block, looked_at: list[Expr]) -> int:
+    """How many statements act on what was found, and what the others look at; more than one if it is no sweep."""
+    acting, passed = 0, False
     for stmt in body:
         match stmt:
-            case Assign(targets=(Name(scope="local"),), value=value):
+            case Assign(targets=targets, value=value) if all(_is_local(target) for target in targets):
                 looked_at.append(value)
             case Branch(test=test, then=then, orelse=()):
                 looked_at.append(test)
-                acting += not all(isinstance(inner, Jump) and inner.kind == "continue" for inner in then)
+                leaves = all(isinstance(inner, Jump) and inner.kind == "continue" for inner in then)
+                acting, passed = acting + (not leaves), passed or leaves
+            case Try(body=tried, handlers=handlers, orelse=(), final=()) if _looks(tried):
+                acting += _acting(tried, looked_at) + sum(_acting(handler.body, looked_at) for handler in handlers)
+            case Jump(kind="continue"):
+                pass
             case _:
-                return None
-    return looked_at if acting == 1 and any(_may_change(expr) for expr in looked_at) else None
+                return acting + 1 if passed else 2  # the rest of the turn is for what has passed
+    return acting
+
+
+def _is_local(target: Expr) -> bool:
+    match target:
+        case Name(scope="local"):
+            return True
+        case Build(kind="tuple", parts=parts):
+            return all(_is_local(part) for part in parts)
+        case _:
+            return False
+
+
+def _looks(body: Block) -> bool:
+    """Whether a block only asks: what is asked may fail."""
+    return all(isinstance(stmt, Assign) for stmt in body)
 
 
 def _may_change(expr: Expr) -> bool:
@@ -83,7 +111,7 @@ def depends(expr: Expr, given: Callable[[Name], bool]) -> bool:
 
 def is_lasting(container: Value, instance: Value | None) -> bool:
     """Whether a container outlives the function: a field of its object or class, or a module's variable."""
-    while isinstance(container, Field):
+    while isinstance(container, Field | Element):
         container = container.base
     return container == instance or isinstance(container, Global | TypeValue)
 

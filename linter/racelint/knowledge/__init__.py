@@ -16,7 +16,7 @@ LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "defers", "repeats", "delays", "polls", "coroutine", "suspends", "context-manager", "synchronized",
-    "tells",
+    "tells", "at-once",
 }  # fmt: skip
 TABLES = ("container", "function", "lock", "start", "entry", "safe", "join")
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
