@@ -10,6 +10,7 @@ from racelint.analysis.state import State
 from racelint.analysis.types import ClassType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
+    UNKNOWN,
     Builtin,
     Field,
     FunctionValue,
@@ -118,6 +119,15 @@ class Attributes(Body):
 
     def place(self, owner: Value, name: str) -> Value:
         """The path of a field: the class's own for what is only ever set on the class, else the object's."""
+        path = field(owner, name)
+        if path == UNKNOWN:
+            return self._find_place(owner, name)
+        found = self.resolved.get(path)
+        if found is None:
+            found = self.resolved[path] = self._find_place(owner, name)
+        return found
+
+    def _find_place(self, owner: Value, name: str) -> Value:
         if isinstance(owner, ModuleValue):
             return Global(owner.module, name)
         type_id = owner.type if isinstance(owner, TypeValue) else self.types.class_of(owner)

@@ -6,6 +6,7 @@ from racelint.analysis.body import (
     Keywords,
     visible,
 )
+from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, unite
 from racelint.analysis.replay import Replay
@@ -332,7 +333,8 @@ class Calls(Replay, Library):
         """Callables that a nested function of the callee may call."""
         for parameter, values in zip(function.parameters, bound, strict=True):
             for value in values:
-                self.effects.store(Captured(function_id, parameter.name), value)
+                if isinstance(value, CALLABLE):
+                    self.effects.store(Captured(function_id, parameter.name), value)
 
     def _is_deferred(self, source: Source, function: Function) -> bool:
         """Whether a decorator makes calls run later, in another place."""

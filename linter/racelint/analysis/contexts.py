@@ -174,6 +174,7 @@ class Finder:
         self._deciding: dict[str, set[int]] = {}  # the parameters on which it depends what a function does
         self._known: set[Context] = set()
         self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
+        self._contracts: dict[str, frozenset[str]] = {}
 
     def run(self) -> Contexts:
         """Everything, in three steps: callables that are kept, edges, roots."""
@@ -620,9 +621,12 @@ class Finder:
 
     def _contract(self, function_id: str) -> frozenset[str]:
         """Locks that a decorator holds around every call of a function."""
+        if function_id not in self._contracts:
+            self._contracts[function_id] = self._find_contract(function_id)
+        return self._contracts[function_id]
+
+    def _find_contract(self, function_id: str) -> frozenset[str]:
         source, function = self._symbols.functions[function_id]
-        if not function.decorators:
-            return frozenset()
         locks: set[str] = set()
         for decorator in function.decorators:
             named = decorator.func if isinstance(decorator, Call) else decorator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from racelint.analysis.values import (
     DEPTH,
@@ -32,6 +33,7 @@ from racelint.analysis.values import (
     Values,
     View,
 )
+from racelint.span import Span
 
 _STEPS = frozenset({Field, Member, Copy, View})
 _COMPOUND = frozenset({Field, Member, Copy, View, Element, Lazy, Tuple, FunctionValue, Partial})
@@ -120,6 +122,8 @@ def root(value: Value) -> Value:
 
 def union(first: Values, second: Values) -> Values:
     """The alternatives of both, in a stable order."""
+    if not first and len(second) <= WIDTH:
+        return second
     if first == second:
         return first
     merged = first + tuple([value for value in second if value not in first])
@@ -148,6 +152,19 @@ def mentions(value: Value, site: Site) -> bool:
         value = value.base  # type: ignore[union-attr]
         kind = type(value)
     return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
+
+
+@lru_cache(maxsize=1 << 16)
+def made_at(values: Values) -> frozenset[tuple[str, Span]]:
+    """Where these values, or parts of them, were made: the function and the span of each site."""
+    found: set[tuple[str, Span]] = set()
+    todo = list(values)
+    while todo:
+        value = todo.pop()
+        if type(value) in _SITED:
+            found.add(value.site[:2])  # type: ignore[union-attr]
+        todo += parts_of(value)
+    return frozenset(found)
 
 
 FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
@@ -209,7 +226,7 @@ class Substitute:
 
     def _moved(self, made: Site) -> Site:
         """The call as the site of what was made in the callee; two objects made there stay two."""
-        return self._site._replace(origin=made.origin or made.span)
+        return Site(self._site.function, self._site.span, made.origin or made.span)
 
     def _each(self, base: Value, step: Callable[[Value], Value]) -> Values:
         """Take one step from each base; a path that the caller has assigned since reads as what was assigned."""

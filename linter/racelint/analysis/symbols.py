@@ -61,10 +61,12 @@ class Symbols:
                 if isinstance(func, Name | Attr):
                     self._constructions[func.name].append((module, made))
         self._class_variables: dict[tuple[str, str], str | None] = {}
+        self._methods: dict[tuple[str, str], str | None] = {}
         self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
             self._subtypes[interface] += types
+        self._methods.clear()  # what was asked for while ancestors were still being found may be incomplete
         self._methods_by_name = self._index_methods()
         self._owners_of_fields: dict[str, list[str]] = defaultdict(list)
         for type_id, (_, record) in self.types.items():
@@ -217,6 +219,12 @@ class Symbols:
 
     def method(self, type_id: str, name: str) -> str | None:
         """The method a type has by that name, its own or inherited."""
+        key = (type_id, name)
+        if key not in self._methods:
+            self._methods[key] = self._method(type_id, name)
+        return self._methods[key]
+
+    def _method(self, type_id: str, name: str) -> str | None:
         for ancestor in self.ancestors(type_id):
             if isinstance(ancestor, TypeValue):
                 source, record = self.types[ancestor.type]
