@@ -79,9 +79,14 @@ def _is_opaque(base: Value) -> bool:
     return type(base) is Unknown or type(base) is Literal
 
 
+def _longer(base: Value, path: Value) -> Value:
+    """A path that is one step longer than its base, bounded; most bases have no steps yet."""
+    return bounded(path) if type(base) in _COMPOUND else path
+
+
 def field(base: Value, name: str) -> Value:
     """The path one field further; unknown if the base is, or if the path grows too long."""
-    return UNKNOWN if _is_opaque(base) else bounded(Field(base, name))
+    return UNKNOWN if _is_opaque(base) else _longer(base, Field(base, name))
 
 
 def element(base: Value, key: Value) -> Value:
@@ -91,12 +96,12 @@ def element(base: Value, key: Value) -> Value:
 
 def member(base: Value, site: Site) -> Value:
     """The key at which an iteration stands."""
-    return UNKNOWN if _is_opaque(base) else bounded(Member(base, site))
+    return UNKNOWN if _is_opaque(base) else _longer(base, Member(base, site))
 
 
 def view(base: Value, kind: str) -> Value:
     """A live view."""
-    return UNKNOWN if _is_opaque(base) else bounded(View(base, kind))
+    return UNKNOWN if _is_opaque(base) else _longer(base, View(base, kind))
 
 
 def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
@@ -174,12 +179,18 @@ class Substitute:
     """Rewrites a callee's values into its caller's terms.
 
     `lookup` maps a root, or a path that the caller has assigned since, to the caller's values; None leaves it. Objects
-    that the callee made are, for the caller, made at the call: each call site has its own.
+    that the callee made are, for the caller, made at the call: each call site has its own. What was rewritten is kept
+    until `renew` says that the caller has assigned something.
     """
 
     def __init__(self, lookup: Callable[[Value], Values | None], site: Site) -> None:
         self._lookup = lookup
         self._site = site
+        self._rewritten: dict[Value, Values] = {}
+
+    def renew(self) -> None:
+        """Look everything up again: the caller has assigned something since."""
+        self._rewritten.clear()
 
     def values(self, values: Values) -> Values:
         """Rewrite alternatives."""
@@ -187,6 +198,14 @@ class Substitute:
 
     def __call__(self, value: Value) -> Values:
         """Rewrite one value; the result has several alternatives where the caller's arguments have."""
+        if type(value) is Literal:
+            return (value,)
+        known = self._rewritten.get(value)
+        if known is None:
+            known = self._rewritten[value] = self._rewrite(value)
+        return known
+
+    def _rewrite(self, value: Value) -> Values:
         found = self._lookup(value)
         if found is not None:
             return found

@@ -218,9 +218,11 @@ class State:
             if here in made_at(values):
                 self.variables[name] = _without(values, site)
         for path, values in list(self.heap.items()):
-            if here in made_at((path,)):
+            if here not in made_at((path, *values)):
+                continue
+            if mentions(path, site):
                 del self.heap[path]
-            elif here in made_at(values):
+            else:
                 self.heap[path] = _without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         self.singled = frozenset([value for value in self.singled if not mentions(value, site)])
