@@ -46,7 +46,8 @@ class Calls(Replay, Library):
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
         outer = state.reads
-        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):
+        looks = all([isinstance(c, Builtin) and "." not in c.name for c in callees])  # `callable(f)` only looks
+        if not looks:
             state.reads = None  # what a call makes of its arguments is something else
         outer_told, self.told = self.told, self._told(call, callees)
         args, keywords = self._arguments(call, state)
@@ -54,7 +55,7 @@ class Calls(Replay, Library):
         self.note_single(call)
         self.once = False
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
-        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):  # `callable(f)` only looks
+        if not looks:
             self.summary.kept.update([v for values in args for v in values if isinstance(v, Param)])
         special = self._special(call, callees, args, state)
         if special is not None:

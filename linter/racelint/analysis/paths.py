@@ -36,6 +36,7 @@ from racelint.analysis.values import (
 from racelint.span import Span
 
 _STEPS = frozenset({Field, Member, Copy, View})
+_BASED = frozenset({Field, Element, Member, Copy, View})
 _COMPOUND = frozenset({Field, Member, Copy, View, Element, Lazy, Tuple, FunctionValue, Partial})
 
 
@@ -120,8 +121,8 @@ def copy_of(base: Value, type_name: str, site: Site) -> Value:
 
 def root(value: Value) -> Value:
     """What an access path starts from."""
-    while isinstance(value, Field | Element | Member | Copy | View):
-        value = value.base
+    while type(value) in _BASED:
+        value = value.base  # type: ignore[union-attr]
     return value
 
 
@@ -167,7 +168,7 @@ def made_at(values: Values) -> frozenset[tuple[str, Span]]:
     while todo:
         value = todo.pop()
         if type(value) in _SITED:
-            found.add(value.site[:2])  # type: ignore[union-attr]
+            found.add((value.site.function, value.site.span))  # type: ignore[union-attr]
         todo += parts_of(value)
     return frozenset(found)
 

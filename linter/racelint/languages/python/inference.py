@@ -33,7 +33,7 @@ class Inference:
         if self._left <= 0:
             return None
         if self._left == QUERIES:
-            _manager().clear_cache()
+            _forget_earlier_runs()
         self._left -= 1
         with _sandbox(self._roots):
             try:
@@ -66,6 +66,14 @@ def _manager() -> Any:
     from astroid.astroid_manager import MANAGER  # with all that astroid knows of the standard library
 
     return MANAGER
+
+
+def _forget_earlier_runs() -> None:
+    """Clear what astroid has read for another program; if it has just been loaded there is nothing to forget."""
+    loaded = "astroid.astroid_manager" in sys.modules
+    manager = _manager()
+    if loaded:
+        manager.clear_cache()
 
 
 def _in_bytes(data: bytes, span: Span) -> Span:
