@@ -103,6 +103,8 @@ class Guards:
         return lock in self._places.locks(act.held) and lock in self._places.locks(act.check_held)
 
     def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
+        if not breach.is_write and not other.is_write:
+            return None
         if not self._places.related(breach.located.type, other.located.type):
             return None
         if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
