@@ -134,20 +134,19 @@ class Attributes(Body):
         for part in self.symbols.embedding.chain(type_id, name) if type_id is not None else ():
             owner = field(owner, part)
             type_id = self.types.class_of(owner)
-        same = self._same_object(owner, name) if isinstance(owner, Field) else None
+        same = self._same_object(owner, type_id, name) if isinstance(owner, Field) else None
         if same is not None:
             return same
         declared = self.symbols.class_variable(type_id, name) if type_id is not None else None
         return field(owner, name) if declared is None else Field(TypeValue(declared), name)
 
-    def _same_object(self, owner: Field, name: str) -> Value | None:
+    def _same_object(self, owner: Field, inner: str | None, name: str) -> Value | None:
         """`self.service.store` as `self.store`, where the constructor gave both the same object for good."""
         holder = self.types.class_of(owner.base)
         constructor = self.symbols.method(holder, "__init__") if holder else None
         if holder is None or constructor is None or constructor == self.id:
             return None
         alias = self.summaries.of(constructor).aliases.get((owner.name, name))
-        inner = self.types.class_of(owner)
         if alias is None or inner is None:
             return None
         fixed = self._set_once(holder, owner.name) and self._set_once(holder, alias) and self._set_once(inner, name)

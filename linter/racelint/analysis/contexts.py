@@ -641,9 +641,10 @@ class Finder:
         """Locks that a decorator of the project holds around the call of what it decorates."""
         source, declared = self._symbols.functions[decorator]
         locks: set[str] | None = None
-        for other_id, (other_source, other) in self._symbols.functions.items():
-            if other_source is not source or other.parent is None or not _is_within(other, declared.qualname):
+        for qualname, other in source.module.functions.items():
+            if other.parent is None or not _is_within(other, declared.qualname):
                 continue
+            other_id = f"{source.name}:{qualname}"
             effects = self._effects.get(other_id)
             for site in effects.calls.values() if effects else ():
                 if isinstance(site.callee, Captured):

@@ -92,7 +92,10 @@ def field(base: Value, name: str) -> Value:
 
 def element(base: Value, key: Value) -> Value:
     """The path one element further."""
-    return UNKNOWN if _is_opaque(base) or key == UNKNOWN else bounded(Element(base, key))
+    if _is_opaque(base) or key == UNKNOWN:
+        return UNKNOWN
+    path = Element(base, key)
+    return _longer(base, path) if type(key) not in _COMPOUND else bounded(path)
 
 
 def member(base: Value, site: Site) -> Value:

@@ -133,9 +133,10 @@ class Symbols:
     def name(self, module: str, name: str) -> Value:
         """What a global name means in a module; names defined nowhere are builtins."""
         key = (module, name)
-        if key not in self._globals:
-            self._globals[key] = self.attribute(module, name) or Builtin(name)
-        return self._globals[key]
+        found = self._globals.get(key)
+        if found is None:
+            found = self._globals[key] = self.attribute(module, name) or Builtin(name)
+        return found
 
     def _definition(self, module: str, name: str, links: int) -> Value:
         """A global: a function or type if that is all it can be, else a variable."""
