@@ -10,6 +10,7 @@ from racelint.analysis.state import State
 from racelint.analysis.types import ClassType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
+    UNKNOWN,
     Builtin,
     Field,
     FunctionValue,
@@ -118,26 +119,34 @@ class Attributes(Body):
 
     def place(self, owner: Value, name: str) -> Value:
         """The path of a field: the class's own for what is only ever set on the class, else the object's."""
+        path = field(owner, name)
+        if path == UNKNOWN:
+            return self._find_place(owner, name)
+        found = self.resolved.get(path)
+        if found is None:
+            found = self.resolved[path] = self._find_place(owner, name)
+        return found
+
+    def _find_place(self, owner: Value, name: str) -> Value:
         if isinstance(owner, ModuleValue):
             return Global(owner.module, name)
         type_id = owner.type if isinstance(owner, TypeValue) else self.types.class_of(owner)
         for part in self.symbols.embedding.chain(type_id, name) if type_id is not None else ():
             owner = field(owner, part)
             type_id = self.types.class_of(owner)
-        same = self._same_object(owner, name) if isinstance(owner, Field) else None
+        same = self._same_object(owner, type_id, name) if isinstance(owner, Field) else None
         if same is not None:
             return same
         declared = self.symbols.class_variable(type_id, name) if type_id is not None else None
         return field(owner, name) if declared is None else Field(TypeValue(declared), name)
 
-    def _same_object(self, owner: Field, name: str) -> Value | None:
+    def _same_object(self, owner: Field, inner: str | None, name: str) -> Value | None:
         """`self.service.store` as `self.store`, where the constructor gave both the same object for good."""
         holder = self.types.class_of(owner.base)
         constructor = self.symbols.method(holder, "__init__") if holder else None
         if holder is None or constructor is None or constructor == self.id:
             return None
         alias = self.summaries.of(constructor).aliases.get((owner.name, name))
-        inner = self.types.class_of(owner)
         if alias is None or inner is None:
             return None
         fixed = self._set_once(holder, owner.name) and self._set_once(holder, alias) and self._set_once(inner, name)

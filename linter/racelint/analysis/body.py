@@ -170,6 +170,7 @@ class Body(Flow[State, Frame]):
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
+        self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
@@ -262,11 +263,15 @@ class Body(Flow[State, Frame]):
             kind = "peek"
         elif kind == "read" and span == self.using:
             detail = "used"
-        holder = self.holders.get(path)
-        if holder is not None and path in state.heap.get(holder, ()):
-            self.effects.access(holder, kind, span, state, detail, value)
-            return
-        path = self._seen_from_outside(path) if self.function.cells else self.shared_locals.get(path, path)
+        if self.holders:
+            holder = self.holders.get(path)
+            if holder is not None and path in state.heap.get(holder, ()):
+                self.effects.access(holder, kind, span, state, detail, value)
+                return
+        if self.function.cells:
+            path = self._seen_from_outside(path)
+        elif self.shared_locals:
+            path = self.shared_locals.get(path, path)
         if kind in CONTENT and path not in state.heap.get(path, (path,)):
             return  # the object was taken out: the path holds another one now
         self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)

@@ -6,6 +6,7 @@ from racelint.analysis.body import (
     Keywords,
     visible,
 )
+from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, unite
 from racelint.analysis.replay import Replay
@@ -45,7 +46,8 @@ class Calls(Replay, Library):
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
         outer = state.reads
-        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):
+        looks = all([isinstance(c, Builtin) and "." not in c.name for c in callees])  # `callable(f)` only looks
+        if not looks:
             state.reads = None  # what a call makes of its arguments is something else
         outer_told, self.told = self.told, self._told(call, callees)
         args, keywords = self._arguments(call, state)
@@ -53,7 +55,7 @@ class Calls(Replay, Library):
         self.note_single(call)
         self.once = False
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
-        if not all([isinstance(c, Builtin) and "." not in c.name for c in callees]):  # `callable(f)` only looks
+        if not looks:
             self.summary.kept.update([v for values in args for v in values if isinstance(v, Param)])
         special = self._special(call, callees, args, state)
         if special is not None:
@@ -332,7 +334,8 @@ class Calls(Replay, Library):
         """Callables that a nested function of the callee may call."""
         for parameter, values in zip(function.parameters, bound, strict=True):
             for value in values:
-                self.effects.store(Captured(function_id, parameter.name), value)
+                if isinstance(value, CALLABLE):
+                    self.effects.store(Captured(function_id, parameter.name), value)
 
     def _is_deferred(self, source: Source, function: Function) -> bool:
         """Whether a decorator makes calls run later, in another place."""

@@ -225,6 +225,8 @@ def holds(predicate: Predicate, state: State) -> bool | None:
             return predicate.test == "truth"
         case Fresh():
             return False if predicate.test == "none" else None
+        case _ if not state.assumptions:
+            return None
         case _:
             known = state.assumptions.get(predicate)
             if known is None and predicate.test == "none" and state.assumptions.get(predicate._replace(test="truth")):

@@ -175,6 +175,7 @@ class Finder:
         self._deciding: dict[str, set[int]] = {}  # the parameters on which it depends what a function does
         self._known: set[Context] = set()
         self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
+        self._contracts: dict[str, frozenset[str]] = {}
 
     def run(self) -> Contexts:
         """Everything, in three steps: callables that are kept, edges, roots."""
@@ -617,9 +618,12 @@ class Finder:
 
     def _contract(self, function_id: str) -> frozenset[str]:
         """Locks that a decorator holds around every call of a function."""
+        if function_id not in self._contracts:
+            self._contracts[function_id] = self._find_contract(function_id)
+        return self._contracts[function_id]
+
+    def _find_contract(self, function_id: str) -> frozenset[str]:
         source, function = self._symbols.functions[function_id]
-        if not function.decorators:
-            return frozenset()
         locks: set[str] = set()
         for decorator in function.decorators:
             named = decorator.func if isinstance(decorator, Call) else decorator
@@ -634,9 +638,10 @@ class Finder:
         """Locks that a decorator of the project holds around the call of what it decorates."""
         source, declared = self._symbols.functions[decorator]
         locks: set[str] | None = None
-        for other_id, (other_source, other) in self._symbols.functions.items():
-            if other_source is not source or other.parent is None or not _is_within(other, declared.qualname):
+        for qualname, other in source.module.functions.items():
+            if other.parent is None or not _is_within(other, declared.qualname):
                 continue
+            other_id = f"{source.name}:{qualname}"
             effects = self._effects.get(other_id)
             for site in effects.calls.values() if effects else ():
                 if isinstance(site.callee, Captured):

@@ -30,6 +30,7 @@ READS = frozenset({"read", "test", "peek", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
 WRITES = IN_PLACE | {"store", "update", "delete"}
 CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "hand-out"}  # accesses of what is in a container
+CALLABLE = FunctionValue | Partial
 MOST_READS = 8  # paths that one variable's value is traced to
 
 
@@ -231,7 +232,7 @@ class Effects:
 
     def store(self, path: Value, value: Value) -> None:
         """Record a callable that is kept where another function may call it."""
-        if isinstance(value, FunctionValue | Partial):
+        if isinstance(value, CALLABLE):
             self.stored[path, value] = None
 
     def suspend(self, span: Span, state: State) -> None:
@@ -267,6 +268,7 @@ class Effects:
 
 
 _SHARED = frozenset({Param, Captured, Global, TypeValue})
+_NAMED = frozenset({Field, Element, Global, Captured})
 
 
 def common(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...]:
@@ -276,4 +278,4 @@ def common(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...
 
 def is_shared_path(path: Value) -> bool:
     """Whether a path leads to something that other functions can reach: a field, a global, a captured variable."""
-    return isinstance(path, Field | Element | Global | Captured) and type(root(path)) in _SHARED
+    return type(path) in _NAMED and type(root(path)) in _SHARED

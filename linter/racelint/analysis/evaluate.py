@@ -179,7 +179,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 state.reads.extend(state.sources[expr.name])
             return state.variables.get(expr.name, NOTHING_KNOWN)
         path = self.variable(expr.name, expr.scope)
-        if isinstance(path, Global | Captured) and not self._is_inline(path):
+        if isinstance(path, (Global, Captured)) and not self._is_inline(path):
             self.note(path, "read", expr.span, state)
         return self.read(path, state)
 

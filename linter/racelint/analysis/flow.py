@@ -31,6 +31,7 @@ from racelint.model import (
 S = TypeVar("S")
 Frame = TypeVar("Frame")
 Simple = Assign | Update | Delete | Eval | Collect | Defer | Spawn
+Raising = Simple | Loop  # statements that may raise before they have done anything
 
 TURNS = 3  # fixpoint passes over a loop body before its head state is widened
 
@@ -168,7 +169,7 @@ class Flow(ABC, Generic[S, Frame]):
     @staticmethod
     def _may_raise(stmt: Stmt) -> bool:
         """Whether an exception may leave before the statement has done anything; nested blocks speak for themselves."""
-        return isinstance(stmt, Simple | Loop) or (isinstance(stmt, Jump) and stmt.value is not None)
+        return isinstance(stmt, Raising) or (isinstance(stmt, Jump) and stmt.value is not None)
 
     def _branch(self, stmt: Branch, state: S) -> Exits[S]:
         yes, no = self.branch(stmt.test, state)
@@ -247,7 +248,7 @@ class Flow(ABC, Generic[S, Frame]):
 
     def _handled(self, stmt: Try, body: Exits[S], raised: list[S]) -> Exits[S]:
         """Run `else` after the body, and each handler on what the body raised."""
-        entry = self.join_all([self.copy(state) for state in raised])
+        entry = self.join_all(raised) if stmt.handlers else None
         exits = self.block(stmt.orelse, body.normal)
         exits.jumps = body.jumps + exits.jumps
         for handler in stmt.handlers:

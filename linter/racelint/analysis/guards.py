@@ -33,6 +33,7 @@ class Guards:
         self._places = places
         self._contexts = contexts
         self._races = races
+        self._contracts: dict[str, bool] = {}
 
     def all(self) -> Iterator[Pair]:
         """The worst breach of each guarded place."""
@@ -104,6 +105,8 @@ class Guards:
         return both and act.by == "condition"
 
     def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
+        if not breach.is_write and not other.is_write:
+            return None
         if not self._places.related(breach.located.type, other.located.type):
             return None
         if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
@@ -177,6 +180,11 @@ class Guards:
 
     def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
+        if function_id not in self._contracts:
+            self._contracts[function_id] = self._says_contract(function_id)
+        return self._contracts[function_id]
+
+    def _says_contract(self, function_id: str) -> bool:
         function = self._symbols.functions[function_id][1]
         source = self._symbols.functions[function_id][0]
         owner = source.module.types.get(function.owner) if function.owner else None

@@ -63,7 +63,7 @@ class Locking(Starting, Attributes):
     def publish(self, path: Value, values: Values) -> None:
         """What a shared path holds is no longer this function's own."""
         for value in values:
-            if isinstance(value, Fresh | Copy) and self.types.container(value) is not None:
+            if isinstance(value, (Fresh, Copy)) and self.types.container(value) is not None:
                 self.holders[value] = path
         if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             self.published.update(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from racelint.analysis.values import (
     DEPTH,
@@ -32,8 +33,10 @@ from racelint.analysis.values import (
     Values,
     View,
 )
+from racelint.span import Span
 
 _STEPS = frozenset({Field, Member, Copy, View})
+_BASED = frozenset({Field, Element, Member, Copy, View})
 _COMPOUND = frozenset({Field, Member, Copy, View, Element, Lazy, Tuple, FunctionValue, Partial})
 
 
@@ -77,24 +80,32 @@ def _is_opaque(base: Value) -> bool:
     return type(base) is Unknown or type(base) is Literal
 
 
+def _longer(base: Value, path: Value) -> Value:
+    """A path that is one step longer than its base, bounded; most bases have no steps yet."""
+    return bounded(path) if type(base) in _COMPOUND else path
+
+
 def field(base: Value, name: str) -> Value:
     """The path one field further; unknown if the base is, or if the path grows too long."""
-    return UNKNOWN if _is_opaque(base) else bounded(Field(base, name))
+    return UNKNOWN if _is_opaque(base) else _longer(base, Field(base, name))
 
 
 def element(base: Value, key: Value) -> Value:
     """The path one element further."""
-    return UNKNOWN if _is_opaque(base) or key == UNKNOWN else bounded(Element(base, key))
+    if _is_opaque(base) or key == UNKNOWN:
+        return UNKNOWN
+    path = Element(base, key)
+    return _longer(base, path) if type(key) not in _COMPOUND else bounded(path)
 
 
 def member(base: Value, site: Site) -> Value:
     """The key at which an iteration stands."""
-    return UNKNOWN if _is_opaque(base) else bounded(Member(base, site))
+    return UNKNOWN if _is_opaque(base) else _longer(base, Member(base, site))
 
 
 def view(base: Value, kind: str) -> Value:
     """A live view."""
-    return UNKNOWN if _is_opaque(base) else bounded(View(base, kind))
+    return UNKNOWN if _is_opaque(base) else _longer(base, View(base, kind))
 
 
 def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
@@ -113,13 +124,15 @@ def copy_of(base: Value, type_name: str, site: Site) -> Value:
 
 def root(value: Value) -> Value:
     """What an access path starts from."""
-    while isinstance(value, Field | Element | Member | Copy | View):
-        value = value.base
+    while type(value) in _BASED:
+        value = value.base  # type: ignore[union-attr]
     return value
 
 
 def union(first: Values, second: Values) -> Values:
     """The alternatives of both, in a stable order."""
+    if not first and len(second) <= WIDTH:
+        return second
     if first == second:
         return first
     merged = first + tuple([value for value in second if value not in first])
@@ -150,6 +163,19 @@ def mentions(value: Value, site: Site) -> bool:
     return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
 
 
+@lru_cache(maxsize=1 << 16)
+def made_at(values: Values) -> frozenset[tuple[str, Span]]:
+    """Where these values, or parts of them, were made: the function and the span of each site."""
+    found: set[tuple[str, Span]] = set()
+    todo = list(values)
+    while todo:
+        value = todo.pop()
+        if type(value) in _SITED:
+            found.add((value.site.function, value.site.span))  # type: ignore[union-attr]
+        todo += parts_of(value)
+    return frozenset(found)
+
+
 FIXED = frozenset({Unknown, Literal, Param, Captured, Global, Builtin, TypeValue, ModuleValue})
 
 
@@ -158,7 +184,8 @@ class Substitute:
 
     `lookup` maps a root, or a path that the caller has assigned since, to the caller's values; None leaves it. Objects
     that the callee made are, for the caller, made at the call: each call site has its own. In a recursive call both
-    sides write their paths alike: `assigned` looks at those that are the caller's already.
+    sides write their paths alike: `assigned` looks at those that are the caller's already. What was rewritten is kept
+    until `renew` says that the caller has assigned something.
     """
 
     def __init__(
@@ -170,6 +197,11 @@ class Substitute:
         self._lookup = lookup
         self._assigned = assigned or lookup
         self._site = site
+        self._rewritten: dict[Value, Values] = {}
+
+    def renew(self) -> None:
+        """Look everything up again: the caller has assigned something since."""
+        self._rewritten.clear()
 
     def values(self, values: Values) -> Values:
         """Rewrite alternatives."""
@@ -177,6 +209,14 @@ class Substitute:
 
     def __call__(self, value: Value) -> Values:
         """Rewrite one value; the result has several alternatives where the caller's arguments have."""
+        if type(value) is Literal:
+            return (value,)
+        known = self._rewritten.get(value)
+        if known is None:
+            known = self._rewritten[value] = self._rewrite(value)
+        return known
+
+    def _rewrite(self, value: Value) -> Values:
         found = self._lookup(value)
         if found is not None:
             return found
@@ -216,7 +256,7 @@ class Substitute:
 
     def _moved(self, made: Site) -> Site:
         """The call as the site of what was made in the callee; two objects made there stay two."""
-        return self._site._replace(origin=made.origin or made.span)
+        return Site(self._site.function, self._site.span, made.origin or made.span)
 
     def _each(self, base: Value, step: Callable[[Value], Value]) -> Values:
         """Take one step from each base; a path that the caller has assigned since reads as what was assigned."""

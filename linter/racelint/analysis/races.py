@@ -148,8 +148,12 @@ class Races:
         best: Pair | None = None
         rank = (0, 0, 0)
         writes = [spot for spot in spots if spot.is_write]
+        meeting: dict[int, list[Spot]] = {}  # by a context, the accesses of those that may run beside it
         for write in writes:
-            for other in spots:
+            context = write.entry.context
+            if context not in meeting:
+                meeting[context] = [spot for spot in spots if self._may_meet(place, context, spot.entry.context)]
+            for other in meeting[context]:
                 race = self.judge(place, write, other)
                 if isinstance(race, Silence):
                     continue
@@ -167,6 +171,13 @@ class Races:
         if spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate"):
             return True
         return spot.access.kind == "read" and self._contexts.roots[spot.entry.context].kind == "decorated"
+
+    def _may_meet(self, place: Place, first: int, second: int) -> bool:
+        """Whether two contexts may run in parallel at all; a captured variable hangs on more than the contexts."""
+        one, two = self._contexts.roots[first], self._contexts.roots[second]
+        if not {"unknown", "process"}.isdisjoint((one.kind, two.kind)):
+            return False
+        return place.kind == "captured" or _one_at_a_time(one, two) is None
 
     def judge(self, place: Place, write: Spot, other: Spot) -> Pair | Silence:
         """The race of a pair (parallel contexts, one object, no common lock), or why it is none; cheap tests first."""
@@ -330,16 +341,13 @@ class Races:
             return Silence.APART
         if write.located.place.kind == "captured":
             return self._in_one_activation(write, one, other, two)
-        if write.entry.context == other.entry.context:
-            if not one.many or one.is_loop:
-                return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+        in_turn = _one_at_a_time(one, two)
+        if in_turn is not None:
+            return in_turn
+        if one == two:
             if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
                 return Silence.OWNED
             return 3 if write.located.certain and other.located.certain else 2
-        if one.is_external and two.is_external:
-            return Silence.CALLERS
-        if one.is_loop and two.is_loop:
-            return Silence.ONE_LOOP
         either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration
         if either or (one.awaited and two.awaited) or self._is_waiting(one, other) or self._is_waiting(two, write):
             return 1  # one task at a time, if it is one task
@@ -458,6 +466,17 @@ SEVERITY = {
     "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
     "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2,
 }  # fmt: skip
+
+
+def _one_at_a_time(one: Context, two: Context) -> Silence | None:
+    """Why two contexts never run in parallel, or why one does not run beside itself, whatever they do."""
+    if one == two and (not one.many or one.is_loop):
+        return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+    if one == two:
+        return None
+    if one.is_external and two.is_external:
+        return Silence.CALLERS
+    return Silence.ONE_LOOP if one.is_loop and two.is_loop else None
 
 
 def _is_member(path: Value) -> bool:

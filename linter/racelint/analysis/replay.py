@@ -14,6 +14,7 @@ from racelint.analysis.body import (
     visible,
 )
 from racelint.analysis.conditions import holds
+from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
 from racelint.analysis.state import TASKS, THREADS, Conditions, Invoke, Predicate, Read, Resize, State
@@ -93,6 +94,7 @@ class Replay(Locking):
             outer, self.rare = self.rare, self.rare or invoke.callee in summary.kept
             self._replay_invoke(invoke, during, substitute, step, state)
             self.rare = outer
+            substitute.renew()
         results = substitute.values(summary.returns)  # paths in it mean what they held before the call
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
@@ -288,11 +290,12 @@ class Replay(Locking):
                 case _:
                     targets = [path]
             for target in targets:
-                check = state.checks.get(target)
+                check = state.checks.get(target) if state.checks else None
                 if check is not None and target not in summary.checked and path not in summary.checked:
                     self._act_in_callee(check.read, target, assigned, summary, call, state)
                 for value in assigned:
-                    self.effects.store(target, value)
+                    if isinstance(value, CALLABLE):
+                        self.effects.store(target, value)
                 self.publish(target, assigned)
                 if target != UNKNOWN and not isinstance(target, Captured):
                     news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
@@ -300,9 +303,11 @@ class Replay(Locking):
                     news[target] = assigned
                 elif isinstance(target, Captured) and target.function == self.id:
                     state.assign(target.name, assigned)
+                    substitute.renew()
                 elif isinstance(target, Captured):
                     news[target] = assigned
         state.heap.update(news)
+        substitute.renew()
 
     def _act_in_callee(
         self, read: Read, path: Value, assigned: Values, summary: Summary, call: Span, state: State

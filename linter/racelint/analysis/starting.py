@@ -283,7 +283,7 @@ def _given(row: StartRow, args: tuple[Values, ...], keywords: Keywords) -> tuple
 
 def _has_one_worker(call: Call) -> bool:
     given = [*[v for n, v in call.keywords if n == "max_workers"], *call.args[:1]]
-    return any(isinstance(value, Const) and value.value == 1 for value in given)
+    return any([isinstance(value, Const) and value.value == 1 for value in given])
 
 
 def _sounds_like_thread(value: Value) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from racelint.analysis.paths import FIXED, mentions, union
+from racelint.analysis.paths import made_at, mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Value, Values
 from racelint.model import Defer
 from racelint.record import Record
@@ -223,13 +223,16 @@ class State:
 
     def forget(self, site: Site) -> None:
         """What an earlier turn made at a site is another object than what is made there now (recency abstraction)."""
+        here = (site.function, site.span)
         for name, values in self.variables.items():
-            if any([type(value) not in FIXED and mentions(value, site) for value in values]):
+            if here in made_at(values):
                 self.variables[name] = _without(values, site)
         for path, values in list(self.heap.items()):
+            if here not in made_at((path, *values)):
+                continue
             if mentions(path, site):
                 del self.heap[path]
-            elif any([type(value) not in FIXED and mentions(value, site) for value in values]):
+            else:
                 self.heap[path] = _without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         self.singled = frozenset([value for value in self.singled if not mentions(value, site)])
@@ -251,9 +254,13 @@ def join(first: State | None, second: State | None) -> State | None:
     if first is None or second is None or first is second:
         return first or second
     _merge(first.variables, second.variables)
-    for path in first.heap.keys() | second.heap.keys():
-        one, two = first.heap.get(path, (path,)), second.heap.get(path, (path,))
-        first.heap[path] = one if one == two else union(one, two)
+    for path, two in second.heap.items():
+        one = first.heap.get(path)
+        if one is not two:
+            first.heap[path] = union((path,) if one is None else one, two)
+    for path, one in first.heap.items():
+        if path not in second.heap:
+            first.heap[path] = union(one, (path,))
     first.present, first.absent = first.present & second.present, first.absent & second.absent
     first.singled = first.singled & second.singled
     if first.held != second.held:
@@ -303,5 +310,5 @@ def _merge(first: dict[str, Values], second: dict[str, Values]) -> None:
         known = first.get(name)
         if known is None:
             first[name] = values
-        elif known != values:
+        elif known is not values:
             first[name] = union(known, values)

@@ -128,6 +128,8 @@ class Statements(Calls):
 
     def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
         """What is stored depends on these reads."""
+        if not reads and not isinstance(target, (Name, Build)):
+            return
         match target:
             case Name(name=name, scope="local"):
                 reads = [read._replace(steps=read.steps + 1) for read in reads if read.steps < MOST_STEPS]

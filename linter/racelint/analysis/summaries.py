@@ -105,8 +105,6 @@ class Summaries:
         """A function is done and, if it is the head of a cycle, so are the others of its group."""
         self._done[function_id] = summary
         self._provisional.pop(function_id, None)
-        for member, (kept, lowest) in list(self._tentative.items()):
-            if lowest >= index:
-                self._done[member] = kept
-                del self._tentative[member]
-                self._provisional.pop(member, None)
+        for member in [member for member, (_, lowest) in self._tentative.items() if lowest >= index]:
+            self._done[member], _ = self._tentative.pop(member)
+            self._provisional.pop(member, None)

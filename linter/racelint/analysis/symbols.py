@@ -61,10 +61,12 @@ class Symbols:
                 if isinstance(func, Name | Attr):
                     self._constructions[func.name].append((module, made))
         self._class_variables: dict[tuple[str, str], str | None] = {}
+        self._methods: dict[tuple[str, str], str | None] = {}
         self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
             self._subtypes[interface] += types
+        self._methods.clear()  # what was asked for while ancestors were still being found may be incomplete
         self._methods_by_name = self._index_methods()
         self._owners_of_fields: dict[str, list[str]] = defaultdict(list)
         for type_id, (_, record) in self.types.items():
@@ -131,9 +133,10 @@ class Symbols:
     def name(self, module: str, name: str) -> Value:
         """What a global name means in a module; names defined nowhere are builtins."""
         key = (module, name)
-        if key not in self._globals:
-            self._globals[key] = self.attribute(module, name) or Builtin(name)
-        return self._globals[key]
+        found = self._globals.get(key)
+        if found is None:
+            found = self._globals[key] = self.attribute(module, name) or Builtin(name)
+        return found
 
     def _definition(self, module: str, name: str, links: int) -> Value:
         """A global: a function or type if that is all it can be, else a variable."""
@@ -217,6 +220,12 @@ class Symbols:
 
     def method(self, type_id: str, name: str) -> str | None:
         """The method a type has by that name, its own or inherited."""
+        key = (type_id, name)
+        if key not in self._methods:
+            self._methods[key] = self._method(type_id, name)
+        return self._methods[key]
+
+    def _method(self, type_id: str, name: str) -> str | None:
         for ancestor in self.ancestors(type_id):
             if isinstance(ancestor, TypeValue):
                 source, record = self.types[ancestor.type]

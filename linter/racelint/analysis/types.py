@@ -101,10 +101,12 @@ class Types:
 
     def of(self, value: Value) -> TypeOf | None:
         """The type of a value."""
-        if value not in self._values:
+        try:
+            return self._values[value]  # hashing a value means walking it: once, if it is known
+        except KeyError:
             self._values[value] = None
-            self._values[value] = self._of(value)
-        return self._values[value]
+        found = self._values[value] = self._of(value)
+        return found
 
     def _of(self, value: Value) -> TypeOf | None:
         match value:
@@ -184,7 +186,8 @@ class Types:
 
     def class_of(self, value: Value) -> str | None:
         """The project's class that a value is an instance of."""
-        return self._class(self.of(value))
+        found = self.of(value)
+        return found.type if type(found) is ClassType else None
 
     # --- declarations -------------------------------------------------------------------------------------------------
 

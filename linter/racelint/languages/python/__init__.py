@@ -34,7 +34,7 @@ class Python:
         text = data.decode("utf-8", "replace") if data.isascii() else decode(data)
         lines = None if data.isascii() else [line.encode("utf-8") for line in text.split("\n")]
         comments = tuple(c for c in self.comments(data) if "racelint:" in c.text) if b"racelint:" in data else ()
-        lowering = Lowering(lines, b":=" in data)
+        lowering = Lowering(lines, _lines_with(b":=", data))
         limit = sys.getrecursionlimit()
         try:
             sys.setrecursionlimit(max(limit, DEPTH))
@@ -102,6 +102,13 @@ def parse(data: bytes) -> ast.Module:
         raise SourceProblem("encoding-error", str(error)) from None
     except (RecursionError, MemoryError):
         raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to parse") from None
+
+
+def _lines_with(text: bytes, data: bytes) -> list[int]:
+    """The lines that contain a text, counted as the parser does."""
+    if text not in data:
+        return []
+    return [number for number, line in enumerate(data.splitlines(), start=1) if text in line]
 
 
 def _is_encoding(error: SyntaxError) -> bool:

@@ -38,9 +38,9 @@ MODULE = "<module>"
 class Lowering(Statements):
     """Lowers one module; a fresh instance for each."""
 
-    def __init__(self, lines: Sequence[bytes] | None, has_walrus: bool) -> None:
+    def __init__(self, lines: Sequence[bytes] | None, walrus_lines: Sequence[int]) -> None:
         super().__init__(lines)
-        self._has_walrus = has_walrus
+        self._walrus_lines = walrus_lines
         self._functions: dict[str, Function] = {}
         self._types: dict[str, _OpenType] = {}
         self._globals: dict[str, _OpenField] = {}
@@ -49,7 +49,7 @@ class Lowering(Statements):
 
     def module(self, tree: ast.Module, comments: tuple[Comment, ...], generated: bool, lines: int) -> Module:
         """Lower the whole file."""
-        bound, _ = bound_names(tree.body, self._has_walrus)
+        bound, _ = bound_names(tree.body, self._walrus_lines)
         self.scope = FunctionScope(MODULE, None, "module", bound)
         body = self.block(tree.body)
         span = Span(1, 1, lines + 1, 1)
@@ -116,7 +116,7 @@ class Lowering(Statements):
         names = list(parameters_of(node))
         bound, declared_global = set[str](), set[str]()
         if not isinstance(node, ast.Lambda):
-            bound, declared_global = bound_names(node.body, self._has_walrus)
+            bound, declared_global = bound_names(node.body, self._walrus_lines)
         scope = FunctionScope(qualname, self.scope, "function", bound.union(names))
         scope.globals = declared_global
         scope.owner = owner
@@ -179,7 +179,7 @@ class Lowering(Statements):
         qualname = self._unique(outer, node.name)
         doc = ast.get_docstring(node, clean=False) or ""
         self._types[qualname] = _OpenType(node.name, qualname, bases, decorators, doc, self._whole(node))
-        bound, _ = bound_names(node.body, self._has_walrus)
+        bound, _ = bound_names(node.body, self._walrus_lines)
         self.scope = FunctionScope(f"{qualname}.<body>", outer, "class", bound)
         self.scope.owner = qualname
         body = self.block(node.body)

@@ -16,6 +16,7 @@ from typing import Any
 from racelint.languages.python.text import decode, module_name
 from racelint.span import Span
 
+DEPTH = 1000  # frames for a query: astroid counts on Python's usual limit to end what would never end
 QUERIES = 100  # a run; counted, not timed, so that results are the same on every machine
 
 
@@ -33,9 +34,9 @@ class Inference:
         if self._left <= 0:
             return None
         if self._left == QUERIES:
-            _manager().clear_cache()
+            _forget_earlier_runs()
         self._left -= 1
-        with _sandbox(self._roots):
+        with _sandbox(self._roots), _recursion(DEPTH):
             try:
                 return self._infer(path, span)
             except Exception:  # astroid raises what it will on source that it does not understand
@@ -68,6 +69,14 @@ def _manager() -> Any:
     return MANAGER
 
 
+def _forget_earlier_runs() -> None:
+    """Clear what astroid has read for another program; if it has just been loaded there is nothing to forget."""
+    loaded = "astroid.astroid_manager" in sys.modules
+    manager = _manager()
+    if loaded:
+        manager.clear_cache()
+
+
 def _in_bytes(data: bytes, span: Span) -> Span:
     """A span as astroid counts: columns in bytes of UTF-8, from 0."""
     lines = decode(data).removeprefix("\ufeff").split("\n")
@@ -90,6 +99,20 @@ def _at(module: Any, span: Span) -> Any:
         children = node.get_children()
         todo.extend(c for c in children if c.lineno is None or c.lineno <= span.line <= (c.end_lineno or span.line))
     return None
+
+
+@contextmanager
+def _recursion(frames: int) -> Iterator[None]:
+    """Allow so many frames more than there are, whatever the analysis may use: its own limit would let C run out."""
+    depth, frame = frames, sys._getframe()
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(depth)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @contextmanager

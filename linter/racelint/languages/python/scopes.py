@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 
 from racelint.model import Expr, Scope, TypeRef
 
@@ -72,9 +73,12 @@ def parameters_of(node: FunctionNode) -> Iterator[str]:
         yield arguments.kwarg.arg
 
 
-def bound_names(body: Iterable[ast.stmt], has_walrus: bool) -> tuple[set[str], set[str]]:
-    """The names that statements bind in their own scope, and those they declare global; nonlocal ones are neither."""
-    collector = _Collector(has_walrus)
+def bound_names(body: Iterable[ast.stmt], walrus_lines: Sequence[int]) -> tuple[set[str], set[str]]:
+    """The names that statements bind in their own scope, and those they declare global; nonlocal ones are neither.
+
+    `walrus_lines` are the lines, in order, on which an assignment expression may stand.
+    """
+    collector = _Collector(walrus_lines)
     collector.block(body)
     return collector.bound - collector.declared_global - collector.declared_nonlocal, collector.declared_global
 
@@ -82,11 +86,11 @@ def bound_names(body: Iterable[ast.stmt], has_walrus: bool) -> tuple[set[str], s
 class _Collector:
     """Walks statements, and expressions only where an assignment expression can hide in them."""
 
-    def __init__(self, has_walrus: bool) -> None:
+    def __init__(self, walrus_lines: Sequence[int]) -> None:
         self.bound: set[str] = set()
         self.declared_global: set[str] = set()
         self.declared_nonlocal: set[str] = set()
-        self.has_walrus = has_walrus
+        self.walrus_lines = walrus_lines
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         for node in body:
@@ -119,9 +123,14 @@ class _Collector:
                     self.pattern(case.pattern)
             case _:
                 pass
-        if self.has_walrus:
+        if self.may_hold_walrus(node):
             self.expressions(node)
         self.nested(node)
+
+    def may_hold_walrus(self, node: ast.stmt) -> bool:
+        """Whether one of the lines of a statement has an assignment expression."""
+        following = bisect_left(self.walrus_lines, node.lineno)
+        return following < len(self.walrus_lines) and self.walrus_lines[following] <= (node.end_lineno or node.lineno)
 
     def nested(self, node: ast.stmt) -> None:
         for name in ("body", "orelse", "finalbody"):
