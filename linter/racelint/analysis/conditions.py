@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
+from racelint.analysis.paths import unite
 from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, State
 from racelint.analysis.values import (
+    NOTHING_KNOWN,
+    Builtin,
     Captured,
     Element,
     Field,
@@ -14,7 +17,9 @@ from racelint.analysis.values import (
     Member,
     Param,
     Result,
+    Tuple,
     TypeValue,
+    Unknown,
     Value,
     Values,
 )
@@ -69,6 +74,12 @@ class Conditions(Body):
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
+            case Call(func=Name(scope="global") as asked, args=(Name(scope="local") as tested, types)):
+                found = self.evaluate(asked, state)
+                if any([isinstance(v, Builtin) and self.knowledge.does(v.name, "type-test") for v in found]):
+                    return self._type_test(test, tested.name, self.evaluate(types, state), state)
+                yes, no = self._split(test, self.evaluate(test, state), "truth", None, state)
+                return yes, no
             case Op(operator="match"):
                 self.evaluate(test, state)
                 return state, state.copy()
@@ -78,6 +89,28 @@ class Conditions(Body):
                 if yes is not None:
                     self._looked_up(test, yes)
                 return yes, no
+
+    def _type_test(self, test: Expr, name: str, types: Values, state: State) -> tuple[State, State]:
+        """`isinstance(x, ...)`: what is neither a mapping nor a list, or is a scalar, has no parts to share."""
+        values = state.variables.get(name, NOTHING_KNOWN)
+        self.evaluate(test, state)
+        other = state.copy()
+        flat = [v for t in types for v in (unite(t.parts) if isinstance(t, Tuple) else (t,))]
+        names = [v.name for v in flat if isinstance(v, Builtin)]
+        kinds = [self._kind_of_type(n) for n in names]
+        if kinds and len(names) == len(flat) and set(kinds) == {"immutable"}:
+            state.variables[name] = NOTHING_KNOWN
+        if len(values) == 1 and type(values[0]) is not Unknown:
+            for kind in kinds:
+                other.assumptions[Predicate(values[0], "kind", kind)] = False
+            if all([other.assumptions.get(Predicate(values[0], "kind", k)) is False for k in ("mapping", "list")]):
+                known = other.variables
+                other.variables = {n: NOTHING_KNOWN if values[0] in found else found for n, found in known.items()}
+        return state, other
+
+    def _kind_of_type(self, name: str) -> str:
+        container = self.knowledge.container(name)
+        return container.kind if container is not None else ""
 
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
         goes_on: State | None = state
@@ -167,6 +200,8 @@ def _direct(test: Expr, state: State) -> list[Read]:
 def holds(predicate: Predicate, state: State) -> bool | None:
     """Whether a predicate holds in a state; None if that is unknown."""
     match predicate.value:
+        case _ if predicate.test == "kind":
+            return state.assumptions.get(predicate)
         case Literal() as literal:
             return satisfies(literal, predicate)
         case FunctionValue() | TypeValue():
