@@ -75,7 +75,11 @@ class Sources:
         if parameter is None or parameter.default is None:
             return None
         if isinstance(parameter.default, Build) and parameter.default.kind != "tuple":
-            meant = parameter.name.startswith("_") or self._names.says(parameter.name, "cache")
+            meant = (
+                bool(parameter.default.parts)
+                or parameter.name.startswith("_")
+                or self._names.says(parameter.name, "cache")
+            )
             return None if meant else Origin("argument", start, "", parameter.name)
         preset = self._default(start)
         found = self.origin(preset) if preset is not None else None
