@@ -1,5 +1,6 @@
 """All that a rule may import: the one door between rules and the engine."""
 
+from racelint.analysis.cachewrites import CacheMutation
 from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
 from racelint.analysis.told import Race
@@ -8,6 +9,7 @@ from racelint.rule import Rule, rule
 
 __all__ = [
     "Access",
+    "CacheMutation",
     "Confidence",
     "Context",
     "Edit",

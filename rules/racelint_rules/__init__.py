@@ -2,12 +2,14 @@
 
 from racelint.api import Rule
 from racelint_rules.inconsistent_lock import inconsistent_lock
+from racelint_rules.mutated_cache_object import mutated_cache_object
 from racelint_rules.mutated_while_iterating import mutated_while_iterating
 from racelint_rules.stale_write_across_await import stale_write_across_await
 from racelint_rules.unlocked_shared_write import unlocked_shared_write
 
 RULES: tuple[Rule, ...] = (
     inconsistent_lock,
+    mutated_cache_object,
     mutated_while_iterating,
     stale_write_across_await,
     unlocked_shared_write,

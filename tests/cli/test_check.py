@@ -60,7 +60,7 @@ def test_exit_status(racelint, tree, bug, arguments, status):
     ("arguments", "message"),
     [
         (["--format", "yaml"], "yaml"),
-        (["--select", "mutated-while-iteratin"], "did you mean mutated-while-iterating?"),
+        (["--select", "mutated-while-iteratin"], "did you mean mutated-while-iterating or mutated-cache-object?"),
         (["--ignore", "mutated-while-iterating,nonsense"], "unknown rule 'nonsense'"),
         (["missing"], "missing"),
         (["--config", "missing.toml"], "missing.toml"),

@@ -37,6 +37,8 @@ class Attributes(Body):
                 return self._member(base, name, span, state)
             case TypeValue(type=type_id):
                 method = self.symbols.method(type_id, name)
+                if method is not None and self._is_class_property(method):
+                    return self.invoke(method, base, (), (), span, state)
                 if method is not None:
                     return (self._bound(method, base),)
                 path = self.place(base, name)
@@ -95,6 +97,10 @@ class Attributes(Body):
         for part in chain:
             owners = unite([self.read(field(owner, part), state) for owner in owners])
         return unite([self.attribute(owner, name, span, state) for owner in owners])
+
+    def _is_class_property(self, method: str) -> bool:
+        _, function = self.symbols.functions[method]
+        return function.is_property and function.binding == "class"
 
     def _bound(self, method: str, receiver: Value) -> FunctionValue:
         _, function = self.symbols.functions[method]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import depth, element, repacked, root, underlying, unite
+from racelint.analysis.paths import Substitute, depth, element, repacked, root, underlying, unite
+from racelint.analysis.sharing import Change, Content
 from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -95,7 +96,8 @@ class Summary:
     function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
     gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
     `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
-    it starts, `checked` the paths that it tests itself.
+    it starts, `checked` the paths that it tests itself. `changes` are the objects that it changes in place, `contents`
+    what lies in the containers that it has made and returns, `reworked` the shallow copies that it changes itself.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -118,6 +120,9 @@ class Summary:
     starts_any: bool = False
     joins: int = 0
     checked: frozenset[Value] = frozenset()
+    changes: dict[tuple[Value, str], tuple[Change, Conditions]] = field(default_factory=dict)
+    contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
+    reworked: set[Value] = field(default_factory=set)
 
 
 @dataclass
@@ -169,6 +174,7 @@ class Body(Flow[State, Frame]):
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
+        self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"
@@ -285,6 +291,24 @@ class Body(Flow[State, Frame]):
         return path if base is path.base else path._replace(base=base)
 
     @abstractmethod
+    def feasible(self, conditions: Conditions, substitute: Substitute, state: State) -> Conditions | None:
+        """A callee's conditions in the caller's terms; None if one of them cannot hold."""
+
+    @abstractmethod
+    def put(self, container: Value, value: Value, key: Value | None = None) -> None:
+        """Remember a value that lies in a container made here."""
+
+    @abstractmethod
+    def mutate(self, target: Value, operation: str, kind: str, span: Span, state: State, keys: Values = ()) -> None:
+        """An object is changed in place."""
+
+    @abstractmethod
+    def fill(
+        self, container: Value, operation: str, values: Values, span: Span, state: State, key: Value | None = None
+    ) -> None:
+        """Values become entries of a container."""
+
+    @abstractmethod
     def identity(self, values: Values) -> str:
         """Whether values are more than what they say: "opened", "object" or ""."""
 
@@ -374,6 +398,9 @@ class Body(Flow[State, Frame]):
         added: Values = (), certain: bool = True, harmless: bool = False, kind: str = "",
     ) -> None:  # fmt: skip
         """A container gains, loses or reorders entries; `kind` is its behaviour if its type is not known."""
+        self.mutate(container, operation, "content", span, state, keys)
+        if change in ("append", "insert"):
+            self.displays.pop(container, None)  # there is more in it now
         kept = tuple([v for v in added if isinstance(v, FunctionValue | Param | Partial | Fresh)])
         found = self.types.container(container)
         kind = found.kind if found is not None else kind
@@ -473,6 +500,9 @@ class Body(Flow[State, Frame]):
             answer = str(values[0].value) if len(values) == 1 and isinstance(values[0], Literal) else ""
             for event in [e for e in state.pending if isinstance(e, Resize)]:
                 self.answered.setdefault(event, set()).add(answer)
+        for value in values if self.filled else ():
+            if value in self.filled:
+                self.summary.contents[value] = self.filled[value]
         self.summary.returns = unite([self.summary.returns, values]) if self.summary.returns else values
 
 

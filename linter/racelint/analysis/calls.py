@@ -8,11 +8,12 @@ from racelint.analysis.body import (
 )
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
-from racelint.analysis.paths import Substitute, bounded, unite
+from racelint.analysis.paths import Substitute, bounded, element, unite
 from racelint.analysis.replay import Replay
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
+    UNKNOWN,
     Builtin,
     Captured,
     Element,
@@ -42,6 +43,8 @@ class Calls(Replay, Library):
 
     def call(self, call: Call, state: State) -> Values:
         """Evaluate a call expression."""
+        if isinstance(call.func, Attr) and self.knowledge.sharing.says(call.func.name, "watch"):
+            self.summaries.hints.watching.add(self.id)
         callees = self._callees(call, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
@@ -57,6 +60,10 @@ class Calls(Replay, Library):
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
         if not looks:
             self.summary.kept.update([v for values in args for v in values if isinstance(v, Param)])
+        if isinstance(call.func, Attr):
+            self.sink = call.func.base
+            if call.func.name in self.knowledge.sharing.handlers:
+                self.registered(call, args, keywords)
         special = self._special(call, callees, args, state)
         if special is not None:
             return special
@@ -184,7 +191,9 @@ class Calls(Replay, Library):
             case "getattr" if len(args) >= 2 and (name := _text(args[1])):
                 return unite([self.attribute(base, name, call.span, state) for base in args[0]])
             case "setattr" if len(args) == 3 and (name := _text(args[1])):
+                self.sink = call.args[0]
                 for base in args[0]:
+                    self.mutate(base, f".{name} =", "field", call.span, state)
                     state.heap[self.place(base, name)] = args[2]
                 return NOTHING_KNOWN
             case _:
@@ -223,8 +232,15 @@ class Calls(Replay, Library):
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:
                     return called
+                handed = self.handed_out(base, name, keywords, call, state)
+                if handed is not None:
+                    return handed
                 self.call_method(callee, base, name, args, keywords, call, state)
-                return self._library_method(base, name, args, call, state)
+                given = args if args or name != "update" else tuple([values for _, values in keywords])
+                if name == "update":
+                    state.heap.update({element(base, Literal(key, "str")): values for key, values in keywords})
+                    state.heap.pop(UNKNOWN, None)
+                return self._library_method(base, name, given, call, state)
             case Param() | Captured() | Member() | Element():
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:
@@ -328,7 +344,8 @@ class Calls(Replay, Library):
         self._hand_on(function_id, function, bound)
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)
-        return self._replay(function_id, function, summary, bound, call, state)
+        results = self._replay(function_id, function, summary, bound, call, state)
+        return self.remembered(function_id, function, results, call, state)
 
     def _hand_on(self, function_id: str, function: Function, bound: list[Values]) -> None:
         """Callables that a nested function of the callee may call."""

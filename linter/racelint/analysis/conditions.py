@@ -6,6 +6,7 @@ from racelint.analysis.body import Body
 from racelint.analysis.paths import root, unite
 from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, Resize, State
 from racelint.analysis.values import (
+    NOTHING_KNOWN,
     Builtin,
     Captured,
     Copy,
@@ -19,6 +20,7 @@ from racelint.analysis.values import (
     Result,
     Tuple,
     TypeValue,
+    Unknown,
     Value,
     Values,
 )
@@ -76,11 +78,13 @@ class Conditions(Body):
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
-            case Call(func=Name(name="isinstance"), args=(subject, classes)) if is_path(subject):
-                values = self.evaluate(test, state)
-                yes, no = self._split(test, values, "truth", None, state)
+            case Call(func=Name() as asked, args=(tested, types)) if is_path(tested) and self._asks_type(asked, state):
+                if isinstance(tested, Name) and tested.scope == "local":
+                    yes, no = self._type_test(test, tested.name, self.evaluate(types, state), state)
+                else:
+                    yes, no = self._split(test, self.evaluate(test, state), "truth", None, state)
                 if yes is not None:
-                    self._classify(subject, classes, yes)
+                    self._classify(tested, types, yes)
                 return yes, no
             case Op(operator="match"):
                 self.evaluate(test, state)
@@ -94,6 +98,33 @@ class Conditions(Body):
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
+
+    def _asks_type(self, asked: Name, state: State) -> bool:
+        """Whether a name stands for a function that tests what type its argument is of."""
+        found = self.evaluate(asked, state) if asked.scope == "global" else ()
+        return any([isinstance(v, Builtin) and self.knowledge.does(v.name, "type-test") is not None for v in found])
+
+    def _type_test(self, test: Expr, name: str, types: Values, state: State) -> tuple[State, State]:
+        """`isinstance(x, ...)`: what is neither a mapping nor a list, or is a scalar, has no parts to share."""
+        values = state.variables.get(name, NOTHING_KNOWN)
+        self.evaluate(test, state)
+        other = state.copy()
+        flat = [v for t in types for v in (unite(t.parts) if isinstance(t, Tuple) else (t,))]
+        names = [v.name for v in flat if isinstance(v, Builtin)]
+        kinds = [self._kind_of_type(n) for n in names]
+        if kinds and len(names) == len(flat) and set(kinds) == {"immutable"}:
+            state.variables[name] = NOTHING_KNOWN
+        if len(values) == 1 and type(values[0]) is not Unknown:
+            for kind in kinds:
+                other.assumptions[Predicate(values[0], "kind", kind)] = False
+            if all([other.assumptions.get(Predicate(values[0], "kind", k)) is False for k in ("mapping", "list")]):
+                known = other.variables
+                other.variables = {n: NOTHING_KNOWN if values[0] in found else found for n, found in known.items()}
+        return state, other
+
+    def _kind_of_type(self, name: str) -> str:
+        container = self.knowledge.container(name)
+        return container.kind if container is not None else ""
 
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
         goes_on: State | None = state
@@ -219,6 +250,8 @@ def _direct(test: Expr, state: State) -> list[Read]:
 def holds(predicate: Predicate, state: State) -> bool | None:
     """Whether a predicate holds in a state; None if that is unknown."""
     match predicate.value:
+        case _ if predicate.test == "kind":
+            return state.assumptions.get(predicate)
         case Literal() as literal:
             return satisfies(literal, predicate)
         case FunctionValue() | TypeValue():

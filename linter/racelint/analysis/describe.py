@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Conflict
 from racelint.analysis.paths import root
+from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Resize
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -11,6 +12,7 @@ from racelint.analysis.usage import Usage
 from racelint.analysis.values import (
     UNKNOWN,
     Builtin,
+    Cached,
     Captured,
     Copy,
     Element,
@@ -30,7 +32,7 @@ from racelint.analysis.values import (
 )
 from racelint.finding import Step
 from racelint.model import Attr, Await, Call, Const, Expr, Item, Name
-from racelint.span import Location
+from racelint.span import Location, Span
 
 CALLERS = 3  # how far a parameter is traced back to what callers pass
 
@@ -79,6 +81,8 @@ class Describe:
                 return "..."
             case Copy(base=base):
                 return f"a copy of {self.text(base)}"
+            case Cached(source=source):
+                return f"{_qualname(source).rpartition('.')[2]}()" if source in self.symbols.functions else source
             case Fresh(type=kind):
                 return f"the {_qualname(kind).rpartition('.')[2]} made here"
             case _:
@@ -155,8 +159,29 @@ class Describe:
 
     def steps(self, event: Resize) -> tuple[Step, ...]:
         """The calls that lead to a change, and the change itself."""
-        steps = [self._step(call.function, call.span, f"calls {_qualname(call.callee)}") for call in event.calls]
-        return (*steps, self._step(event.function, event.span, event.operation))
+        return self.way(event.calls, event.function, event.span, event.operation)
+
+    def way(self, calls: tuple[CallStep, ...], function: str, span: Span, note: str) -> tuple[Step, ...]:
+        """Calls, and what they lead to."""
+        steps = [self._step(call.function, call.span, f"calls {_qualname(call.callee)}") for call in calls]
+        return (*steps, self._step(function, span, note))
+
+    def is_same_place(self, path: Value, other: Value) -> bool:
+        """Whether a path starts with another one: the same variable, or the same field of objects of one class."""
+        while True:
+            match path, other:
+                case Global(), Global():
+                    return path == other
+                case Field(base=base, name=name), Field(base=second, name=wanted) if name == wanted:
+                    return base == second or self.holder(base) == self.holder(second) is not None
+                case Field() | Element() | Member() | Copy() | View(), _:
+                    path = path.base
+                case _:
+                    return False
+
+    def holder(self, value: Value) -> str | None:
+        """The project's class that a value is, or is an instance of."""
+        return value.type if isinstance(value, TypeValue) else self._types.class_of(value)
 
     def registration(self, conflict: Conflict) -> tuple[Step, ...]:
         """Where the callback that makes the change was put into the container."""

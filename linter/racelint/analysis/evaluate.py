@@ -15,6 +15,7 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
+    Cached,
     Captured,
     Field,
     Fresh,
@@ -223,11 +224,20 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         if expr.kind == "dict" and len(expr.keys) == 1 and expr.keys[0] is None:  # {**d}
             return tuple([self.copied(v, site, "dict") for v in values[0]])
         made = Fresh(expr.kind, site)
+        self._fill_display(made, expr, keys, values)
         if not expr.parts or (expr.keys and all([len(key) == 1 for key in keys])):
             self.displays[made] = tuple([key[0] for key in keys])
             for key, value in zip(keys, values, strict=True):
                 state.heap[element(made, key[0])] = value
         return (made,)
+
+    def _fill_display(self, made: Fresh, expr: Build, keys: list[Values], values: list[Values]) -> None:
+        """What a display holds."""
+        for index, found in enumerate(values):
+            merged = bool(expr.keys) and expr.keys[index] is None
+            key = keys[index][0] if keys and len(keys[index]) == 1 else None
+            for value in found if not isinstance(expr.parts[index], Star) else ():
+                self.put(made, value, key, spread=merged, site=made.site if merged else None)
 
     def _alternatives(self, expr: Logic | Choice, state: State) -> Values:
         """Evaluate what may be skipped in a state of its own."""
@@ -303,7 +313,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             if isinstance(value, Partial):
                 results.append(self.run_coroutine(value, span, state))
             else:  # `with (yield from lock)` is how locks were held before there was `async with`
-                same = isinstance(value, Result) or self.lock_kind(value) == "async"
+                same = isinstance(value, Result | Cached) or self.lock_kind(value) == "async"
                 results.append((value,) if same else NOTHING_KNOWN)
                 state.joined |= TASKS if self.is_own_task(value) else 0
             suspends = suspends or not isinstance(value, Partial) or self.coroutine_suspends(value)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from racelint.analysis.body import (
-    Body,
     Keywords,
     Place,
 )
 from racelint.analysis.loops import iterated
+from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
 from racelint.analysis.state import State
 from racelint.analysis.types import LibraryType
@@ -34,7 +34,7 @@ from racelint.knowledge import LibraryFunction
 from racelint.span import Span
 
 
-class Library(Body):
+class Library(Origins):
     """Applies knowledge rows."""
 
     def _library(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
@@ -77,8 +77,10 @@ class Library(Body):
                 for value in first:
                     for container, _ in iterated(value):
                         self.note(container, "snapshot", site.span, state)
+                if name == "copy.copy":
+                    self.summaries.hints.exact.add(site.span)
                 return tuple([self.copied(v, site, "" if name == "copy.copy" else kind) for v in first])
-            case "deep-copy":
+            case "deep-copy" if not row.keyword:
                 for value in first:
                     for container, _ in iterated(value):
                         self.note(container, "iterate", site.span, state, self.container_kind(container))
@@ -98,6 +100,14 @@ class Library(Body):
                 picked = unite([self.element_of(v, site) for v in first])
                 state.present |= {(key.base, key) for key in picked if isinstance(key, Member)}
                 return picked
+            case "writes":
+                for value in args[row.argument] if len(args) > row.argument else ():
+                    self.mutate(value, f"{name.rpartition('.')[2]}()", "content", site.span, state)
+                return None
+            case "returns" if first:
+                self.returns(first)
+                self.stopped = True
+                return NOTHING_KNOWN
             case "suspends":
                 self.suspend(site.span, state)
                 return None
@@ -169,9 +179,22 @@ class Library(Body):
                 result = union(result, tuple([v for v in args[1] if not isinstance(v, Fresh) and v != NONE]))
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
             added = tuple([v for values in args for v in values])
+            if change in ("append", "insert"):
+                held = [v for index, values in enumerate(args) if index != position or len(args) == 1 for v in values]
+                self.fill(base, f".{name}()", tuple(held), call, state)
             harmless = name == "discard" or (name == "pop" and len(args) > 1)
             self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known, harmless=harmless)
+        if change == "insert" and f".{name}()" in SPREADS and args:
+            self._take_over(base, args[0], state)
         return result
+
+    def _take_over(self, base: Value, given: Values, state: State) -> None:
+        """The entries of a display replace those of the mapping that takes it over."""
+        for value in given if len(given) == 1 else ():
+            for key in self.displays.get(value, ()):
+                taken, path = state.heap.get(element(value, key)), element(base, key)
+                if taken is not None and path != UNKNOWN:
+                    state.heap[path] = taken
 
     def _is_list(self, seen: View, call: Span, state: State) -> None:
         """What has a list's methods is no view: `keys()` gave a list, a copy, or Python 3 does not come by here."""

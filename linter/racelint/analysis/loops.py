@@ -241,7 +241,8 @@ class Loops(Body):
         self.once = self.once and expr.kind == "generator"
         outer, self.collected = self.collected, ()
         exits = self.loop(loop, state)
-        elements, self.collected = self.collected, outer
+        elements: Values = self.collected
+        self.collected = outer
         if exits.normal is not None and exits.normal is not state:
             become(state, exits.normal)
         copied = _copied(loop)
@@ -253,6 +254,8 @@ class Loops(Body):
                 lazy("iter" if iterables else "generator", bases, () if iterables or UNKNOWN in elements else elements),
             )
         self.keep_coroutines(Fresh(expr.kind, site), elements)
+        for value in elements:
+            self.put(Fresh(expr.kind, site), value)
         if iterables and UNKNOWN not in iterables:
             return tuple([copy_of(value, expr.kind, site) for value in iterables])
         return (Fresh(expr.kind, site),)

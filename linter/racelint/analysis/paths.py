@@ -11,6 +11,7 @@ from racelint.analysis.values import (
     UNKNOWN,
     WIDTH,
     Builtin,
+    Cached,
     Captured,
     Copy,
     Element,
@@ -240,6 +241,8 @@ class Substitute:
                 return (Fresh(kind, self._moved(made)),)
             case Result(type=kind, site=made):
                 return (Result(self._moved(made), kind),)
+            case Cached(site=made):
+                return (value._replace(site=self._moved(made)),)
             case Lazy(kind=kind, bases=bases, elements=elements):
                 flat = tuple([v for base in bases for v in self(base)])
                 return (lazy(kind, flat, self.values(elements) if elements else ()),)
@@ -325,3 +328,33 @@ def containers(value: Value) -> tuple[Value, ...]:
 def mentions_value(value: Value, part: Value) -> bool:
     """Whether a value is another one, or built of it."""
     return value == part or any([mentions_value(inner, part) for inner in parts_of(value)])
+
+
+def rebased(path: Value, old: Value, new: Value) -> Value:
+    """A path that starts from another value instead; unknown if it grows too long."""
+    if path == old:
+        return new
+    match path:
+        case Field(base=base, name=name):
+            return field(rebased(base, old, new), name)
+        case Element(base=base, key=key):
+            inner = rebased(base, old, new)
+            member_of_it = isinstance(key, Member) and key.base == base
+            return element(inner, Member(inner, key.site) if member_of_it else key)  # type: ignore[union-attr]
+        case Member(base=base, site=site):
+            return member(rebased(base, old, new), site)
+        case View(base=base, kind=kind):
+            return view(rebased(base, old, new), kind)
+        case Copy(base=base, type=kind, site=site):
+            return copy_of(rebased(base, old, new), kind, site)
+        case _:
+            return path
+
+
+def prefixes(path: Value) -> list[Value]:
+    """The values on the way to a path, its root first, itself last."""
+    found = [path]
+    while isinstance(path, Field | Element | Member | Copy | View):
+        path = path.base
+        found.append(path)
+    return found[::-1]

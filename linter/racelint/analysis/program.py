@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.body import Conflict
+from racelint.analysis.caches import Caches
+from racelint.analysis.cachewrites import CacheMutation, CacheTeller
 from racelint.analysis.contexts import Contexts, Finder
 from racelint.analysis.describe import Describe
 from racelint.analysis.explain import Explainer
@@ -80,6 +82,14 @@ class Program:
                 conflict = self._typed(found)
                 row = self._knowledge.kinds.get(conflict.kind)
                 yield told(conflict, describe, row.live if row else "", row.growth if row else "")
+
+    def cache_mutations(self) -> Iterator[CacheMutation]:
+        """Every object that others hold too and that is changed in place, in reported sources."""
+        self._run_all()
+        teller = CacheTeller(Describe(self._symbols, self._types, self._summaries.usage), self._summaries)
+        reported = [function_id for function_id, source, _ in self.functions() if source.reported]
+        for write in Caches(self._knowledge, self._summaries).writes(reported):
+            yield teller.told(write)
 
     def races(self) -> Iterator[Race]:
         """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""

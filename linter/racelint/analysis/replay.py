@@ -16,6 +16,7 @@ from racelint.analysis.body import (
 from racelint.analysis.conditions import holds
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
+from racelint.analysis.origins import Origins
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
 from racelint.analysis.state import TASKS, THREADS, Conditions, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
@@ -41,7 +42,7 @@ from racelint.model import Const, Function
 from racelint.span import Span
 
 
-class Replay(Locking):
+class Replay(Locking, Origins):
     """Applies summaries."""
 
     def _bind(self, function: Function, given: tuple[Values, ...], keywords: Keywords) -> list[Values]:
@@ -87,7 +88,7 @@ class Replay(Locking):
         substitute = Substitute(recursive, site, state.heap.get) if function_id == self.id else Substitute(lookup, site)
         step = CallStep(self.id, call, function_id)
         for event, conditions in list(summary.resizes.items()):
-            feasible = self._feasible(conditions, substitute, state)
+            feasible = self.feasible(conditions, substitute, state)
             if feasible is not None:
                 self._replay_resize(event, conditions, feasible, substitute, step, state)
         for invoke, during in list(summary.invokes.items()):
@@ -95,6 +96,10 @@ class Replay(Locking):
             self._replay_invoke(invoke, during, substitute, step, state)
             self.rare = outer
             substitute.renew()
+        if summary.changes:
+            self.replay_changes(summary, substitute, step, state)
+        if summary.contents:
+            self.replay_contents(summary, substitute)
         results = substitute.values(summary.returns)  # paths in it mean what they held before the call
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
@@ -136,7 +141,7 @@ class Replay(Locking):
             other = state.heap.get(variable, values)
             state.heap[variable] = values if other == values else NOTHING_KNOWN
 
-    def _feasible(self, conditions: Conditions, substitute: Substitute, state: State) -> Conditions | None:
+    def feasible(self, conditions: Conditions, substitute: Substitute, state: State) -> Conditions | None:
         """A callee's conditions in the caller's terms; None if one of them cannot hold."""
         mine: set[tuple[Predicate, bool]] = set()
         for predicate, outcome in conditions:

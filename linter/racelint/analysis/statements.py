@@ -176,12 +176,17 @@ class Statements(Calls):
                 else:
                     self._store(self.variable(name, scope), values, target.span, state)
             case Attr(base=base, name=name, span=span):
-                for owner in self.evaluate(base, state):
+                owners = self.evaluate(base, state)
+                self.sink = base
+                for owner in owners:
                     path = self.place(owner, name)
                     if path != UNKNOWN:
+                        self._change_field(owner, name, span, state)
                         self._store(path, values, span, state)
             case Item(base=base, key=key, span=span):
-                self._store_item(self.evaluate(base, state), key, values, span, state)
+                owners = self.evaluate(base, state)
+                self.sink = base
+                self._store_item(owners, key, values, span, state)
             case Build(parts=parts):
                 self._unpack(parts, values, state)
             case Star(value=inner):
@@ -199,6 +204,11 @@ class Statements(Calls):
         else:
             self._store(cell, values, span, state)
         self._share_local(name, values, span, state)
+
+    def _change_field(self, owner: Value, name: str, span: Span, state: State) -> None:
+        """An object's field gets another value; a constructor's own do not count."""
+        if not isinstance(owner, TypeValue) and not (self.constructs and owner == Param(self.id, 0)):
+            self.mutate(owner, f".{name} =", "field", span, state)
 
     def _share_local(self, name: str, values: Values, span: Span, state: State) -> None:
         """A local variable that a nested function or a started one may see."""
@@ -258,6 +268,8 @@ class Statements(Calls):
         for base in bases:
             if base == UNKNOWN or self._own_method(base, "__setitem__", (keys, values), span, state):
                 continue
+            self.mutate(base, "[...] =", "content", span, state, keys)
+            self.fill(base, "[...] =", values, span, state, known)
             container = self.types.container(base)
             if container is None and not self.traits.duck_typed:
                 self.note(base, "setitem", span, state, self.container_kind(base))
@@ -291,8 +303,10 @@ class Statements(Calls):
         state.reads = None
         self._derive_update(stmt, reads, state)
         change = IN_PLACE.get(stmt.operator)
+        self.sink = stmt.target
         mutable = [v for v in current if change and self._changes_in_place(v, stmt.operator)]
         for value in mutable:
+            self.fill(value, f"{stmt.operator}=", added, stmt.span, state)
             self.change(value, str(change), f"{stmt.operator}=", (), stmt.span, state, added=added)
         if mutable:
             return
@@ -302,6 +316,8 @@ class Statements(Calls):
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):
+                self.sink = stmt.target.base
+                self.mutate(base, f"[...] {stmt.operator}=", "content", stmt.span, state)
                 self.note(base, "update-item", stmt.span, state, self.container_kind(base))
                 container = self.types.container(base)
                 if container is not None and container.missing:  # else the key was read just now: it is there
@@ -329,12 +345,17 @@ class Statements(Calls):
             case Item(base=base, key=key, span=span):
                 keys = self.evaluate(key, state)
                 kind = "" if self.traits.duck_typed else "slice" if _is_slice(key) else "map"
-                for owner in self.evaluate(base, state):
+                owners = self.evaluate(base, state)
+                self.sink = base
+                for owner in owners:
                     if not self._own_method(owner, "__delitem__", (keys,), span, state):
                         self.remove_item(owner, keys, span, state, kind)
             case Attr(base=base, name=name):
-                for owner in self.evaluate(base, state):
+                owners = self.evaluate(base, state)
+                self.sink = base
+                for owner in owners:
                     path = self.place(owner, name)
+                    self.mutate(owner, f"del .{name}", "field", target.span, state)
                     self.note(path, "delete", target.span, state, "none")
                     state.heap[path] = NOTHING_KNOWN
             case Build(parts=parts):

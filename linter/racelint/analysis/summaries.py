@@ -6,6 +6,7 @@ from racelint.analysis.body import Summary
 from racelint.analysis.callbacks import Callbacks
 from racelint.analysis.effects import Effects
 from racelint.analysis.evaluate import Evaluator
+from racelint.analysis.sharing import Hints
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
@@ -30,6 +31,8 @@ class Summaries:
         self.callbacks = Callbacks(symbols, types)
         self.unknown: dict[str, int] = {}
         self.usage = Usage()
+        self.hints = Hints()
+        self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}
         self._done: dict[str, Summary] = {}
@@ -55,6 +58,10 @@ class Summaries:
             self._lowest = 0
             return Summary()
         return self._compute(function_id)
+
+    def known(self, function_id: str) -> Summary:
+        """The summary of a function if it has been computed, else one that says nothing."""
+        return self._done.get(function_id) or Summary()
 
     def _compute(self, function_id: str) -> Summary:
         index = len(self._active)

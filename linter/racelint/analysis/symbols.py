@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
 from racelint.analysis.packages import by_module, merged
@@ -233,6 +234,17 @@ class Symbols:
                     return f"{source.name}:{record.methods[name]}"
         return None
 
+    def methods_like(self, type_id: str, patterns: tuple[str, ...]) -> list[str]:
+        """The methods of a type, its own and inherited, whose names match a pattern."""
+        found: dict[str, str] = {}
+        for ancestor in self.ancestors(type_id):
+            if isinstance(ancestor, TypeValue):
+                source, record = self.types[ancestor.type]
+                for name, qualname in record.methods.items():
+                    if any(fnmatchcase(name, pattern) for pattern in patterns):
+                        found.setdefault(name, f"{source.name}:{qualname}")
+        return list(found.values())
+
     def after(self, type_id: str, owner: str, name: str) -> str | None:
         """The method that `super()` in `owner` finds on an object of the type."""
         line = [a.type for a in self.ancestors(type_id) if isinstance(a, TypeValue)]
@@ -317,6 +329,10 @@ class Symbols:
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""
         return self._methods_by_name.get(name, [])
+
+    def field_owners(self, name: str) -> list[str]:
+        """The types that have a field of this name."""
+        return self._owners_of_fields.get(name, [])
 
     def only_owner(self, field: str) -> str | None:
         """The one type that has a field of this name."""

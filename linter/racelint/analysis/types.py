@@ -9,6 +9,7 @@ from racelint.analysis.type_names import TypeOf as TypeOf
 from racelint.analysis.type_names import read, written
 from racelint.analysis.values import (
     Builtin,
+    Cached,
     Captured,
     Copy,
     Element,
@@ -110,7 +111,7 @@ class Types:
 
     def _of(self, value: Value) -> TypeOf | None:
         match value:
-            case Fresh(type=name) | Copy(type=name) | Result(type=name):
+            case Fresh(type=name) | Copy(type=name) | Result(type=name) | Cached(type=name):
                 return self.named(name)
             case Literal(type=name):
                 return LibraryType(name)
@@ -357,6 +358,9 @@ class Types:
         match expr:
             case Const(value=value):
                 return LibraryType(type(value).__name__) if value is not None else NONE_TYPE
+            case Build(kind="dict" | "list" as kind, parts=parts) if parts:
+                element = self._of_parts(function_id, parts, steps - 1)
+                return LibraryType(kind, () if element is None else (None, element) if kind == "dict" else (element,))
             case Build(kind=kind) | Comp(kind=kind):
                 return LibraryType("iterator" if kind == "generator" else kind)
             case Name(name=name, scope=scope):
@@ -414,6 +418,12 @@ class Types:
                 return None
             type_id = inner
         return self.field(type_id, name)
+
+    def _of_parts(self, function_id: str, parts: tuple[Expr, ...], steps: int) -> TypeOf | None:
+        """What the parts of a display all are, if they are containers themselves."""
+        if not all(isinstance(part, Build) for part in parts):
+            return None
+        return _only([self.expression(function_id, part, steps) for part in parts[:MOST_GIVEN]])
 
     def _of_item(self, container: TypeOf | None, key: Expr) -> TypeOf | None:
         if (

@@ -33,6 +33,14 @@ class Usage:
         """What the calls that are known pass for a parameter."""
         return [arguments[index] for arguments in self._calls.get(function, {}).values() if index < len(arguments)]
 
+    def callers(self, function: str) -> list[str]:
+        """The functions that are known to call one, sorted."""
+        return sorted({caller for caller, _ in self._calls.get(function, {})})
+
+    def calls_from(self, caller: str, function: str) -> list[Span]:
+        """Where one function calls another, in order."""
+        return sorted(span for known, span in self._calls.get(function, {}) if known == caller)
+
     def is_periodic(self, function: str, steps: int = MOST_CALLERS) -> bool:
         """Whether a timer runs a function, or all the functions that call it."""
         if function in self._timed:

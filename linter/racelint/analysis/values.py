@@ -159,6 +159,17 @@ class Result(Record):
     type: str = ""
 
 
+class Cached(Record):
+    """An object that others hold too: what a cache, or a function that remembers its results, hands out.
+
+    `source` says whose it is: the id of the project's function that remembers it, or the library's name for the call.
+    """
+
+    source: str
+    site: Site
+    type: str = ""
+
+
 Value: TypeAlias = (
     Unknown
     | Literal
@@ -179,6 +190,7 @@ Value: TypeAlias = (
     | View
     | Lazy
     | Result
+    | Cached
 )
 Values: TypeAlias = tuple[Value, ...]
 

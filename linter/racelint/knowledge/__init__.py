@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from racelint.errors import RacelintError
+from racelint.knowledge import sharing
+from racelint.knowledge.sharing import Sharing
 
-BUILTIN = ("python.toml", "concurrency.toml", "go.toml")
+BUILTIN = ("python.toml", "concurrency.toml", "go.toml", "caches.toml", "kubernetes.toml")
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "defers", "repeats", "delays", "polls", "coroutine", "suspends", "context-manager", "synchronized",
-    "tells", "at-once",
+    "tells", "at-once", "writes", "type-test", "returns",
 }  # fmt: skip
-TABLES = ("container", "function", "lock", "start", "entry", "safe", "join")
+TABLES = (
+    "container", "function", "lock", "start", "entry", "safe", "join",
+    "cache", "memo", "handler", "option", "live", "word",
+)  # fmt: skip
+LISTS = ("types", "names", "bases", "decorators", "receivers", "words", "values")  # a row has one of them
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
 CONTEXTS = {
     "thread",
@@ -33,6 +39,9 @@ CONTEXTS = {
     "here",
     "unknown",
 }
+
+
+KINDS = {"lock": LOCKS, "start": CONTEXTS, "entry": CONTEXTS, "word": sharing.WORDS}
 
 
 class KnowledgeError(RacelintError):
@@ -156,8 +165,10 @@ class Knowledge:
         functions: Iterable[LibraryFunction],
         aliases: dict[str, str],
         concurrency: Concurrency,
+        shared: Sharing,
     ) -> None:
         self.concurrency = concurrency
+        self.sharing = shared
         self.kinds: dict[str, Container] = {}
         self.container_types: dict[str, Container] = {}
         for container in containers:
@@ -193,7 +204,10 @@ class Knowledge:
 
     def speaks_of(self, name: str) -> bool:
         """Whether a table has a row for a dotted name."""
-        known = (self.functions, self.container_types, self.aliases, self.concurrency.locks, self.concurrency.starts)
+        known = (
+            self.functions, self.container_types, self.aliases, self.concurrency.locks, self.concurrency.starts,
+            self.sharing.types,
+        )  # fmt: skip
         return any(name in table for table in known)
 
     def does(self, name: str, what: str) -> LibraryFunction | None:
@@ -230,7 +244,19 @@ def load(extra: Iterable[Path] = ()) -> Knowledge:
         [name for row in rows("join") for name in row["names"]],
     )
     containers = [_row(Container, row) for row in rows("container")]
-    return Knowledge(containers, [_row(LibraryFunction, row) for row in rows("function")], aliases, concurrency)
+    functions = [_row(LibraryFunction, row) for row in rows("function")]
+    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows))
+
+
+def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
+    return Sharing(
+        [_row(sharing.CacheRow, row) for row in rows("cache")],
+        [_row(sharing.MemoRow, row) for row in rows("memo")],
+        [_row(sharing.HandlerRow, row) for row in rows("handler")],
+        [_row(sharing.OptionRow, row) for row in rows("option")],
+        [_row(sharing.LiveRow, row) for row in rows("live")],
+        [_row(sharing.WordRow, row) for row in rows("word")],
+    )
 
 
 @functools.cache
@@ -255,16 +281,16 @@ def _check_shape(table: dict[str, Any], name: str) -> None:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise KnowledgeError(f"{name}: write each row as [[{kind}]]")
         for row in rows:
-            listed = next((row[key] for key in ("types", "names", "bases", "decorators") if key in row), None)
+            listed = next((row[key] for key in LISTS if key in row), None)
             if not isinstance(listed, list) or not listed:
                 raise KnowledgeError(f"{name}: a {kind} row needs a list of its types or names")
-            kinds = LOCKS if kind == "lock" else CONTEXTS if kind in ("start", "entry") else None
+            kinds = KINDS.get(kind)
             _check_words(row, name, kinds)
 
 
 def _check_words(row: dict[str, Any], name: str, kinds: set[str] | None) -> None:
     """Raise KnowledgeError for a word that no analysis knows; a container's kind is a name of its own."""
-    words = [("live", LIVE), ("does", DOES)]
+    words = [("live", LIVE), ("does", DOES), ("gives", sharing.GIVES)]
     if kinds is not None:
         words.append(("kind", kinds))
     for key, known in words:

@@ -32,6 +32,7 @@ from racelint.model import (
 from racelint.span import Span
 
 PROPERTY = {"property", "cached_property", "functools.cached_property", "abc.abstractproperty", "abstractproperty"}
+CLASS_PROPERTY = {"classproperty", "class_property", "cached_classproperty"}  # read from the class itself, whoever's
 MODULE = "<module>"
 
 
@@ -88,7 +89,7 @@ class Lowering(Statements):
             scope, node.name, outer, parameters, type_ref(node.returns), body, self._whole(node),
             is_async=isinstance(node, ast.AsyncFunctionDef),
             binding=_binding(node, names) if member else "none",
-            is_property=bool(PROPERTY & set(names)),
+            is_property=bool(PROPERTY & set(names)) or _is_class_property(names),
             decorators=decorators,
             doc=ast.get_docstring(node, clean=False) or "",
         )  # fmt: skip
@@ -291,6 +292,12 @@ def _is_public(name: str, parent: str | None, owner: str | None) -> bool:
 def _binding(node: ast.FunctionDef | ast.AsyncFunctionDef, decorators: list[str]) -> str:
     if "staticmethod" in decorators:
         return "none"
-    if "classmethod" in decorators or node.name in ("__new__", "__init_subclass__", "__class_getitem__"):
+    if "classmethod" in decorators or _is_class_property(decorators):
+        return "class"
+    if node.name in ("__new__", "__init_subclass__", "__class_getitem__"):
         return "class"
     return "instance"
+
+
+def _is_class_property(decorators: list[str]) -> bool:
+    return any(name.rpartition(".")[2] in CLASS_PROPERTY for name in decorators)

@@ -1,0 +1,173 @@
+"""Changes of shared objects: which of all that functions change in place belongs to others too."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from racelint.analysis.holders import Holders
+from racelint.analysis.paths import prefixes, rebased
+from racelint.analysis.presets import has_part
+from racelint.analysis.sharing import Change
+from racelint.analysis.sources import Origin, Sources
+from racelint.analysis.summaries import Summaries
+from racelint.analysis.symbols import MODULE
+from racelint.analysis.types import ClassType
+from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, TypeValue, Value, View
+from racelint.knowledge import Knowledge
+
+HOLDS = 2  # fields that hold what a field holds
+
+
+class CacheWrite(NamedTuple):
+    """A shared object is changed in place, seen from the function that got hold of it; `target` is its path there."""
+
+    origin: Origin
+    change: Change
+    function: str
+    target: Value
+    copied: bool
+
+
+class Caches:
+    """Judges the changes of a program; all functions have been evaluated."""
+
+    def __init__(self, knowledge: Knowledge, summaries: Summaries) -> None:
+        self._symbols = summaries.symbols
+        self._types = summaries.types
+        self._names = knowledge.sharing
+        self._summaries = summaries
+        self._hints = summaries.hints
+        self._sources = Sources(knowledge, summaries)
+        self._holders = Holders(summaries)
+
+    def writes(self, functions: list[str]) -> Iterator[CacheWrite]:
+        """Every change of a shared object in these functions, each told once, by the function that got hold of it."""
+        found = [write for function in functions for write in self._in_function(function)]
+        chains = {(w.origin.kind, w.origin.by, w.change.function, w.change.span, w.change.calls) for w in found}
+        for write in found:
+            origin, change = write.origin, write.change
+            inner = [change.calls[n:] for n in range(1, len(change.calls) + 1)]
+            if not any((origin.kind, origin.by, change.function, change.span, rest) in chains for rest in inner):
+                yield write
+
+    def _in_function(self, function_id: str) -> Iterator[CacheWrite]:
+        changes = [change for change, _ in self._summaries.of(function_id).changes.values()]
+        meant = {name for change in changes for name in change.names}
+        reworked = self._summaries.of(function_id).reworked
+        for change in changes:
+            found = list(self._origins(change.target))
+            for target, origin in found or self._half_copied(change.target, reworked):
+                if origin.kind == "state" and _last_name(origin.start) in meant:
+                    continue
+                if origin.kind == "default" and (_last_name(origin.start) in meant or function_id.endswith(MODULE)):
+                    continue  # the function says itself that it changes the preset; so does a module as it is set up
+                chain = [function_id, *[call.function for call in change.calls], change.function]
+                if not self._is_own(origin, chain) and self._counts(origin, target, change):
+                    way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
+                    copied = any(isinstance(step, Copy) for step in way)
+                    yield CacheWrite(origin, change, function_id, target, copied)
+
+    # --- which changes count ------------------------------------------------------------------------------------------
+
+    def _is_own(self, origin: Origin, chain: list[str]) -> bool:
+        """Whether the owner of the cache makes a change itself, or has it made."""
+        if not origin.owner:
+            return False
+        family = {origin.owner, *self._symbols.subtypes(origin.owner)} if origin.owner in self._symbols.types else None
+        for function in chain:
+            if family is None:
+                if function.startswith(f"{origin.owner}:"):
+                    return True
+            elif any(function.startswith(f"{member}.") for member in family):
+                return True
+        return False
+
+    def _counts(self, origin: Origin, target: Value, change: Change) -> bool:
+        """Whether a change is one of what is shared, and not one that the kind of object is made for."""
+        way = prefixes(target)[len(prefixes(origin.start)) :]
+        if not self._is_exact(way):
+            return False
+        entries = [step for step in way if isinstance(step, Element | Member)]
+        plain = change.kind == "content" and not any(isinstance(step, Field) for step in way)
+        direct = _last_name(origin.start) in change.names
+        match origin.kind:
+            case "library" | "handler":
+                return True
+            case "mirror":
+                return bool(entries)
+            case "cache":
+                return bool(entries) and plain and not self._is_object(target)
+            case "memo" | "argument":
+                return plain
+            case "lazy":
+                return plain and (bool(entries) or not direct)  # who names it fills it
+            case "state":
+                keyed = all(isinstance(step, Element) and not isinstance(step.key, Member) for step in entries)
+                return plain and keyed and bool(entries) and not self._is_object(target)
+            case "live":
+                return plain and not direct
+            case "option":
+                return change.kind == "content" and not direct and (bool(entries) or not isinstance(target, Field))
+            case "setting":
+                return change.kind == "content" and not direct
+            case "default":
+                copied = any(isinstance(step, Copy) for step in way)
+                walked = any(isinstance(step, Member) or isinstance(step.key, Member) for step in entries)
+                named = change.operation == "[...] =" and all(isinstance(key, Literal) for key in change.keys)
+                if not plain or direct or ((walked or named) and not copied):
+                    return False  # who completes a preset by one entry, or each of its entries, does so on purpose
+                return self._has_part(origin.start, entries, change)
+            case _:
+                return False
+
+    def _has_part(self, start: Value, way: Sequence[Value], change: Change) -> bool:
+        record = self._sources.record(start)
+        return record is not None and has_part(record, way, change, self._names)
+
+    def _is_exact(self, way: list[Value]) -> bool:
+        """Whether copies on the way share what lies below: a class may say otherwise of its own copies."""
+        for step, following in itertools.pairwise(way):
+            if isinstance(step, Copy) and isinstance(following, Field):
+                made = step.site.origin or step.site.span
+                if made not in self._hints.exact:
+                    return False
+        return True
+
+    def _is_object(self, value: Value) -> bool:
+        return isinstance(self._types.of(value), ClassType)
+
+    # --- where objects come from --------------------------------------------------------------------------------------
+
+    def _origins(self, target: Value, holds: int = HOLDS) -> Iterator[tuple[Value, Origin]]:
+        """The origins of an object, each with the path to it from there."""
+        for start in prefixes(target):
+            origin = self._sources.origin(start)
+            if origin is not None:
+                yield target, origin
+                return
+            if isinstance(start, Field) and holds > 0:
+                for held in self._holders.held(start):
+                    moved = rebased(target, start, held)
+                    if not isinstance(moved, Copy):
+                        yield from self._origins(moved, holds - 1)
+
+    def _half_copied(self, target: Value, reworked: set[Value]) -> Iterator[tuple[Value, Origin]]:
+        """A lasting mapping that a function has copied to change the copy, when it changes what both share."""
+        for start in prefixes(target):
+            if isinstance(start, Copy) and start in reworked:
+                base = start.base
+                if isinstance(base, Global):
+                    yield target, Origin("state", base, "", f"{base.module.partition('@')[0]}:{base.name}")
+                elif isinstance(base, Field):
+                    owner = base.base.type if isinstance(base.base, TypeValue) else self._types.class_of(base.base)
+                    if owner is not None:
+                        yield target, Origin("state", base, "", f"{owner.rpartition(':')[2]}.{base.name}")
+                return
+
+
+def _last_name(path: Value) -> str:
+    while isinstance(path, Element | Member | Copy | View):
+        path = path.base
+    return path.name if isinstance(path, Field | Global) else ""

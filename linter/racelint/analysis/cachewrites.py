@@ -1,0 +1,149 @@
+"""What rules are told of shared objects that are changed in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from racelint.analysis.caches import CacheWrite
+from racelint.analysis.describe import Describe
+from racelint.analysis.sharing import Hints
+from racelint.analysis.sources import Origin
+from racelint.analysis.summaries import Summaries
+from racelint.analysis.values import Cached, Field, Global, Param, Value
+from racelint.finding import Step
+from racelint.span import Location
+
+MOST_READERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMutation:
+    """An object that others hold too is changed in place.
+
+    `kind` says why it is shared: "library" (a library's cache hands it out), "memo" (a function that remembers its
+    results does), "handler" (a cache gives it to a registered function), "mirror" (a class that follows changes
+    elsewhere keeps it), "cache" (a class or field that goes by the name of a cache does), "lazy" (it is computed once
+    and kept), "option" (a setting), "default" (a preset) or "live" (an object's own state). `origin` names the source,
+    `came` is where it comes from, `readers` are others who get it. `symbol` and `text` name what is changed as the
+    program and as the function at hand do; `operation` is the change, "field" or "content" its `change`. `copied` says
+    that there is a copy on the way, which does not reach so deep. `location` is where the finding stands: the change in
+    the function that got hold of the object, or the call that leads to it by `steps`. `certain` says that all callees
+    were found by type.
+    """
+
+    kind: str
+    origin: str
+    came: Location | None
+    readers: tuple[str, ...]
+    symbol: str
+    text: str
+    function: str
+    change: str
+    operation: str
+    location: Location
+    steps: tuple[Step, ...]
+    copied: bool
+    certain: bool
+
+
+class CacheTeller:
+    """Puts changes of shared objects into a rule's terms."""
+
+    def __init__(self, describe: Describe, summaries: Summaries) -> None:
+        self._describe = describe
+        self._summaries = summaries
+        self._hints: Hints = summaries.hints
+        self._found: dict[Origin, list[str]] = {}
+
+    def told(self, write: CacheWrite) -> CacheMutation:
+        """One change."""
+        change, origin = write.change, write.origin
+        source, function = self._describe.symbols.functions[write.function]
+        span = change.calls[0].span if change.calls else change.span
+        return CacheMutation(
+            kind=origin.kind,
+            origin=origin.by.rpartition(":")[2] if origin.kind == "memo" else origin.by,
+            came=self._came(write),
+            readers=self._readers(origin, write.function),
+            symbol=self._describe.symbol(write.target),
+            text=self._describe.text(write.change.target),
+            function=function.qualname,
+            change=change.kind,
+            operation=change.operation,
+            location=Location(source.path, span),
+            steps=self._describe.way(change.calls, change.function, change.span, change.operation),
+            copied=write.copied,
+            certain=change.certain,
+        )
+
+    def _came(self, write: CacheWrite) -> Location | None:
+        """Where the function at hand gets the object, or where the field or variable stands that holds it."""
+        symbols, origin = self._describe.symbols, write.origin
+        match origin.start:
+            case Cached(site=site):
+                return Location(symbols.functions[site.function][0].path, site.span)
+            case Field() | Global():
+                return self._got(write) or self._declared(origin.start)
+            case Param(function=function):
+                registration = self._hints.handlers.get(function)
+                if registration is not None:
+                    return Location(symbols.functions[registration.function][0].path, registration.span)
+        return None
+
+    def _got(self, write: CacheWrite) -> Location | None:
+        """The nearest call, before the change, of a method that hands out what a field holds."""
+        change = write.change
+        until = change.calls[0].span if change.calls else change.span
+        usage = self._summaries.usage
+        spans = [s for getter in self._getters(write.origin) for s in usage.calls_from(write.function, getter)]
+        before = [span for span in spans if span <= until]
+        path = self._describe.symbols.functions[write.function][0].path
+        return Location(path, max(before)) if before else None
+
+    def _declared(self, start: Value) -> Location | None:
+        symbols = self._describe.symbols
+        if isinstance(start, Global):
+            record = symbols.content(start.module).globals.get(start.name)
+            return Location(symbols.sources[start.module].path, record.span) if record else None
+        owner = self._describe.holder(start.base) if isinstance(start, Field) else None
+        declared = symbols.field(owner, start.name) if owner and isinstance(start, Field) else None
+        return Location(symbols.types[declared[0]][0].path, declared[1].span) if declared else None
+
+    def _getters(self, origin: Origin) -> list[str]:
+        """The functions of a cache that return what is in it."""
+        if not origin.owner:
+            return []
+        if origin not in self._found:
+            self._found[origin] = [
+                function
+                for function in self._describe.symbols.functions
+                if function.startswith((f"{origin.owner}.", f"{origin.owner}:"))
+                and self._returns(function, origin.start)
+            ]
+        return self._found[origin]
+
+    def _returns(self, function: str, start: Value) -> bool:
+        summary = self._summaries.known(function)
+        held = [content.value for contents in summary.contents.values() for content in contents]
+        return any(self._describe.is_same_place(value, start) for value in (*summary.returns, *held))
+
+    def _readers(self, origin: Origin, function_id: str) -> tuple[str, ...]:
+        """Other functions that get hold of it."""
+        usage = self._summaries.usage
+        if origin.kind == "memo":
+            found = usage.callers(origin.by)
+        elif origin.owner:
+            found = [caller for getter in self._getters(origin) for caller in usage.callers(getter)]
+        else:
+            found = self._reading(origin.start) if isinstance(origin.start, Field | Global) else []
+        names = [caller.rpartition(":")[2] for caller in found if caller != function_id]
+        names = [name for name in names if "<" not in name and not name.endswith("__init__")]
+        return tuple(dict.fromkeys(names))[:MOST_READERS]
+
+    def _reading(self, start: Value) -> list[str]:
+        """Functions that read a variable or field of that class."""
+        return [
+            function
+            for function, effects in self._summaries.effects.items()
+            if any(self._describe.is_same_place(access.path, start) for access in effects.all_accesses())
+        ]

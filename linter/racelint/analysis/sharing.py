@@ -1,0 +1,58 @@
+"""Changes of objects that may be shared, and what the program says of its caches while its functions are evaluated."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from racelint.analysis.state import Call
+from racelint.analysis.values import Value, Values
+from racelint.span import Span
+
+MOST_CHANGES = 24  # kept per summary: one an object
+MOST_CONTENTS = 6  # kept per container made in a function
+
+
+class Change(NamedTuple):
+    """An object is changed in place.
+
+    `target` is the object in the terms of the function at hand, `kind` "field" if one of its fields gets another value,
+    "content" for its entries; `operation` is what the source says, `names` the fields and variables that it names
+    there, `keys` the alternatives of the entry that it is about. `calls` leads from the function at hand to the change,
+    outermost first.
+    """
+
+    target: Value
+    kind: str
+    operation: str
+    names: tuple[str, ...]
+    function: str
+    span: Span
+    calls: tuple[Call, ...] = ()
+    certain: bool = True
+    keys: Values = ()
+
+
+class Content(NamedTuple):
+    """What a container made here holds: a value, under a key if that is known, or (`spread`) the elements of one."""
+
+    value: Value
+    spread: bool = False
+    key: Value | None = None
+
+
+class Registration(NamedTuple):
+    """Where a function was registered to be given shared objects."""
+
+    function: str
+    span: Span
+    method: str
+
+
+class Hints:
+    """Filled in while functions are evaluated; complete when all are."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[str, Registration] = {}
+        self.watching: set[str] = set()  # functions that call what follows changes elsewhere
+        self.filled: dict[tuple[str, str], bool] = {}  # fields with entries; whether those come from outside
+        self.exact: set[Span] = set()  # copies that share all fields, whatever the object's class says of copying

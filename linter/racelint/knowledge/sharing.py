@@ -1,0 +1,147 @@
+"""The rows about shared objects: which libraries hand out objects that others hold too, and which names speak of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+GIVES = {"object", "collection"}
+WORDS = {"cache", "default", "watch"}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRow:
+    """A store of shared objects: types, or receivers of unknown type by their name, and the methods that hand out.
+
+    `gives` is "object" for the shared object itself, "collection" for a fresh collection of shared objects.
+    """
+
+    methods: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    receivers: tuple[str, ...] = ()
+    gives: str = "object"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoRow:
+    """Decorators that keep what a function has returned and give it again.
+
+    A name without a dot stands for a decorator of the project, with a star for all that begin with that word.
+    """
+
+    decorators: tuple[str, ...]
+    gives: str = "object"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerRow:
+    """Methods that register functions (or objects with `methods`) which are given shared objects.
+
+    `receivers` are the names of what they are called on; any receiver will do if no argument is a piece of text.
+    """
+
+    names: tuple[str, ...]
+    receivers: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionRow:
+    """Constructors (patterns) of fields that hold settings, marked by a keyword argument; objects made of settings."""
+
+    types: tuple[str, ...] = ()
+    flag: str = ""
+    values: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRow:
+    """Attributes that are an object's own state, live: whoever changes them changes the object."""
+
+    names: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRow:
+    """Words in names: "cache" for what keeps copies, "default" for presets, "watch" for calls that follow changes."""
+
+    words: tuple[str, ...]
+    kind: str
+    source: str = ""
+
+
+class Sharing:
+    """The rows, indexed."""
+
+    def __init__(
+        self, caches: Iterable[CacheRow], memos: Iterable[MemoRow], handlers: Iterable[HandlerRow],
+        options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow],
+    ) -> None:  # fmt: skip
+        self._caches = tuple(caches)
+        self.memos = {name: row for row in memos for name in row.decorators}
+        self.handlers = {name: row for row in handlers for name in row.names}
+        self._options = tuple(options)
+        self.settings = frozenset(name for row in self._options for name in row.values)
+        self.live = frozenset(name for row in live for name in row.names)
+        self._said: dict[tuple[str, str], bool] = {}
+        self._words: dict[str, frozenset[str]] = {kind: frozenset() for kind in WORDS}
+        for row in words:
+            self._words[row.kind] |= frozenset(row.words)
+        self.methods = frozenset(method for row in self._caches for method in row.methods)
+        self.types = frozenset(name for row in self._caches for name in row.types)
+
+    def memo(self, name: str) -> MemoRow | None:
+        """The row of a decorator of the project: by its name, or by the word with which that begins."""
+        return self.memos.get(name) or self.memos.get(f"{split(name)[0]}*" if split(name) else "")
+
+    def cache(self, type_name: str, receiver: str, method: str) -> CacheRow | None:
+        """The row of a method of a library type or, if that is unknown, of something that goes by a name."""
+        if method not in self.methods:
+            return None
+        for row in self._caches:
+            if method in row.methods and (
+                type_name in row.types if type_name else _matches(receiver.lower(), row.receivers)
+            ):
+                return row
+        return None
+
+    def handler(self, method: str, receiver: str, *, texts: bool) -> HandlerRow | None:
+        """The row of a method that registers handlers."""
+        row = self.handlers.get(method)
+        if row is None or (texts and not _matches(receiver.lower(), row.receivers)):
+            return None
+        return row
+
+    def option(self, type_name: str) -> str:
+        """The keyword that makes a field of this type an option, "" if there is none."""
+        return next((row.flag for row in self._options if _matches(type_name, row.types)), "")
+
+    def says(self, name: str, kind: str) -> bool:
+        """Whether a name contains a word of a kind."""
+        known = self._said.get((name, kind))
+        if known is None:
+            known = self._said[name, kind] = not self._words[kind].isdisjoint(split(name))
+        return known
+
+
+def split(name: str) -> list[str]:
+    """The words of a name, in lower case: `_podCache` and `POD_CACHE` have the same."""
+    words: list[str] = []
+    for part in name.replace(".", "_").split("_"):
+        start = 0
+        for index in range(1, len(part)):
+            if part[index].isupper() and part[index - 1].islower():
+                words.append(part[start:index].lower())
+                start = index
+        words.append(part[start:].lower())
+    return [word for word in words if word]
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,169 @@
+"""The rule mutated-cache-object."""
+
+from collections.abc import Iterator
+
+from racelint.api import Access, CacheMutation, Confidence, Finding, Program, Severity, Step, rule
+
+MOST_STEPS = 4
+MOST_GUESSED_STEPS = 2  # likewise, if a callee was found by its name alone
+SHARED = {
+    "library": "{origin} hands out the cache's own object",
+    "memo": "{origin} remembers its result: all its callers get this one object",
+    "handler": "{origin} registered this function: it is given the cache's own objects",
+    "mirror": "{origin} holds a copy of what is elsewhere, for all who read it",
+    "cache": "{origin} gives every reader the same object",
+    "lazy": "{origin} is computed once and given to all who ask",
+    "option": "{origin} is a setting, given to all who read it",
+    "setting": "{origin} holds the settings of all",
+    "default": "{origin} is a preset: whoever reads it next gets what was changed here",
+    "argument": "the default of {origin} is made once: all calls without that argument share it",
+    "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
+    "live": "{origin} is the object's own state, not a copy of it",
+}
+HARM = {
+    "argument": "the next call without that argument finds what this one has left there",
+    "state": "what was to be a copy changes the original",
+    "setting": "the next one who reads the setting gets what was meant for this one",
+    "option": "the next one who reads the setting gets what was meant for this one",
+    "default": "the next one who starts from the preset gets what was meant for this one",
+    "live": "everything that reads that object's attributes sees the change",
+}
+STALE = (
+    "other readers see a change that was never made elsewhere, in the middle of it, and it is lost at the next refresh"
+)
+LASTING = "the next caller gets what was changed for this one"
+
+
+@rule(languages=("python",), since="0.3")
+def mutated_cache_object(program: Program) -> Iterator[Finding]:
+    """An object that belongs to a cache is changed in place, and whoever else holds it sees the change.
+
+    ## What it finds
+
+    A change of an object that came out of an informer, a lister, a class that mirrors what a watch tells, a cache, a
+    function that remembers its results (`functools.lru_cache` and decorators like it), a setting or a preset: an item
+    or attribute that is given another value, `del`, `append`, `update`, `sort`, `setdefault`. It is followed through
+    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given.
+
+    ## Why it is a bug
+
+    There is one object, and others read it: the change shows up in places that know nothing of it, half done if they
+    run beside this code, and a watch overwrites it without a word. An object that was read from a cache to send an
+    update is to be copied first.
+
+    ## Example
+
+        def annotate(self, name):
+            service = self.lister.get(name)
+            service["metadata"]["annotations"]["seen"] = "yes"     # every reader of the lister sees it
+            self.client.update(service)
+
+    Use instead:
+
+        def annotate(self, name):
+            service = copy.deepcopy(self.lister.get(name))
+            service["metadata"]["annotations"]["seen"] = "yes"
+            self.client.update(service)
+
+    ## How it decides
+
+    The finding stands in the function that got hold of the object: at the change, or at the call that leads to it. A
+    copy protects as deep as it goes: `dict(x)`, `x.copy()`, `{**x}`, `list(x)`, `x[:]`, `copy.copy(x)` the top level,
+    `copy.deepcopy(x)` all of it; a nested part that is replaced by a new one (`x["metadata"] = {...}`) is this
+    function's own.
+
+    Shared are: what the methods of a library's cache return; what is given to functions that were registered with
+    `add_event_handler`; results of remembering functions, if they are containers; entries of a class that follows
+    changes (it calls something named `watch`) or goes by the name of a cache and is filled from outside, for everybody
+    but that class; values computed once and kept under a cache's name; settings (`traitlets` with `config=True`,
+    `oslo.config`), presets (constants in capitals) and `__dict__` of a shared object, if they are changed under another
+    name than their own; a parameter's default that is a list or dict; a mapping of an object or module that is copied
+    to be changed, and changed deeper than the copy goes.
+
+    Silent: changes that the cache's own class makes; registries, pools and other containers of objects with a life of
+    their own; memos that begin empty (`return {}`): a place to keep things; constants that the same function also
+    changes by name, tables of constants with empty entries. Confidence is high for library caches, handlers, mirrors of
+    a watch and remembering functions, medium for what is shared by its name and where a callee was found by its name,
+    low (hidden) over more than three calls.
+
+    ## Known limits
+
+    Objects are followed through fields of objects as far as the analysis knows their classes. What a getter hands out
+    live is reported where it is changed, not where it is handed out. Of two mappings that are merged, an entry may be
+    from either. A caller in another project that changes what a cache of this one returns is not seen.
+    """
+    told: dict[tuple[str, str, str, str], CacheMutation] = {}
+    for mutation in program.cache_mutations():
+        key = (mutation.kind, mutation.origin, mutation.location.path, mutation.function)
+        known = told.get(key)  # one finding a source and function: the surest, the first in the text
+        if known is None or _order(mutation) < _order(known):
+            told[key] = mutation
+    for mutation in told.values():
+        yield _finding(mutation)
+
+
+def _order(mutation: CacheMutation) -> tuple[int, int, int]:
+    span = mutation.location.span
+    return -_confidence(mutation), span.line, span.column
+
+
+def _confidence(mutation: CacheMutation) -> Confidence:
+    if len(mutation.steps) > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
+        return Confidence.LOW
+    return (
+        Confidence.HIGH
+        if mutation.certain and mutation.kind in ("library", "memo", "handler", "mirror")
+        else Confidence.MEDIUM
+    )
+
+
+def _finding(mutation: CacheMutation) -> Finding:
+    last = mutation.steps[-1]
+    through = "" if len(mutation.steps) == 1 else f", through {last.function}"
+    shared = SHARED[mutation.kind].format(origin=mutation.origin)
+    readers = f"; {', '.join(mutation.readers)} read it too" if mutation.readers else ""
+    shallow = "; the copy on the way does not reach so deep" if mutation.copied else ""
+    return Finding(
+        rule="mutated-cache-object",
+        severity=Severity.ERROR,
+        confidence=_confidence(mutation),
+        location=mutation.location,
+        message=f"{_changed(mutation)} is changed in place ({last.note}){through}",
+        symbol=mutation.symbol,
+        function=mutation.function,
+        accesses=_accesses(mutation, last),
+        because=f"{shared}{readers}{shallow}",
+        harm=HARM.get(mutation.kind, LASTING if mutation.kind in ("memo", "lazy", "cache") else STALE),
+        mend=_mend(mutation),
+    )
+
+
+def _mend(mutation: CacheMutation) -> str:
+    """Where the copy belongs."""
+    if mutation.kind == "argument":
+        return "let the default be None, and make a new container inside"
+    if mutation.kind == "handler":
+        return f"start {mutation.function} with a copy.deepcopy() of what it is given"
+    where = f" at line {mutation.came.line}" if mutation.came and mutation.came.path == mutation.location.path else ""
+    deeper = "copy.deepcopy() instead of the shallow copy" if mutation.copied else "copy.deepcopy()"
+    return f"take a {deeper} of what comes from {mutation.origin}{where}, and change that"
+
+
+def _changed(mutation: CacheMutation) -> str:
+    """What is changed, in a message."""
+    match mutation.kind:
+        case "handler":
+            return "the object that the cache gives to this handler"
+        case "argument":
+            return f"the default of {mutation.origin}"
+        case "library" | "memo" | "mirror" | "cache" | "lazy":
+            return f"an object of {mutation.origin}"
+        case _:
+            return mutation.origin
+
+
+def _accesses(mutation: CacheMutation, last: Step) -> tuple[Access, ...]:
+    change = Access("change", "mutate", last.location, last.function, trace=mutation.steps)
+    if mutation.came is None:
+        return (change,)
+    return (Access("source", "read", mutation.came, mutation.origin), change)
