@@ -403,6 +403,8 @@ class Finder:
                 yield from self._by_base(row)
             if row.decorators:
                 yield from self._by_decorator(row)
+            if row.field:
+                yield from self._by_mark(row)
 
     def _by_base(self, row: EntryRow) -> Iterator[Context]:
         for type_id, (source, record) in self._symbols.types.items():
@@ -413,6 +415,17 @@ class Finder:
                 if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                     receiver = {"call": FRESH, "own": OWN}.get(row.instance, SHARED)
                     yield Context(row.kind, f"{source.name}:{qualname}", None, None, row.kind == "handler", receiver)
+
+    def _by_mark(self, row: EntryRow) -> Iterator[Context]:
+        for source, record in self._symbols.types.values():
+            declared = record.fields.get(row.field) if source.reported else None
+            made = [a.value.func for a in declared.values if isinstance(a.value, Call)] if declared else []
+            marks = [self._symbols.static(source.name, func) for func in made]
+            if any(isinstance(mark, Builtin) and mark.name in row.marks for mark in marks):
+                for qualname in record.methods.values():
+                    function_id = f"{source.name}:{qualname}"
+                    if self._symbols.functions[function_id][1].is_public:
+                        yield Context(row.kind, function_id, None, None, row.kind == "handler", SHARED)
 
     def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
         for function_id, (source, function) in self._symbols.functions.items():

@@ -24,7 +24,7 @@ TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join",
     "cache", "memo", "handler", "option", "live", "word",
 )  # fmt: skip
-LISTS = ("types", "names", "bases", "decorators", "receivers", "words", "values")  # a row has one of them
+LISTS = ("types", "names", "bases", "decorators", "marks", "receivers", "words", "values")  # a row has one of them
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
 CONTEXTS = {
     "thread",
@@ -122,6 +122,7 @@ class StartRow:
 class EntryRow:
     """Functions that a library calls: methods of subclasses of `bases`, or what `decorators` register.
 
+    `marks` are types, and `field` is the class variable: a class that has one of these there gives its public methods.
     `instance` is "call" if each call has an object of its own, "own" if each object has its one context, else
     "shared"; `only` is "sync" or "async" if the row holds for such functions alone.
     """
@@ -130,6 +131,8 @@ class EntryRow:
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
+    field: str = ""
+    marks: tuple[str, ...] = ()
     instance: str = "shared"
     only: str = ""
     source: str = ""
