@@ -424,7 +424,8 @@ class Finder:
             if any(isinstance(mark, Builtin) and mark.name in row.marks for mark in marks):
                 for qualname in record.methods.values():
                     function_id = f"{source.name}:{qualname}"
-                    if self._symbols.functions[function_id][1].is_public:
+                    function = self._symbols.functions[function_id][1]
+                    if function.is_public and any(p.name in row.given for p in function.parameters[1:2]):
                         yield Context(row.kind, function_id, None, None, row.kind == "handler", SHARED)
 
     def _by_decorator(self, row: EntryRow) -> Iterator[Context]:

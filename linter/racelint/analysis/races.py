@@ -424,14 +424,8 @@ class Races:
         if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
             stored = a if a.kind == "store" else b
             return "replace-change" if stored.detail == "fresh" else None
-        decorated = self._contexts.roots[write.entry.context].kind == "decorated"
-        if (
-            decorated
-            and write.entry.context == other.entry.context
-            and a.kind == "store"
-            and b.kind in ("read", "test")
-        ):
-            return None if a.detail in CONSTANT or other.is_write else "overwritten"
+        if a.kind == "store" and b.kind in ("read", "test") and self._are_of_decorator(write, other):
+            return None if a.detail in CONSTANT else "overwritten"
         if a.kind == "store" and a.detail == "computed":
             external = self._contexts.roots[write.entry.context].is_external
             if b.kind == "test" and not external and not guarded:
@@ -439,6 +433,15 @@ class Races:
             if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
                 return "store-store"
         return None
+
+    def _are_of_decorator(self, first: Spot, second: Spot) -> bool:
+        """Whether calls of a decorated function use the decorator object itself."""
+        context = self._contexts.roots[first.entry.context]
+        place = first.located.place
+        if context.kind != "decorated" or first.entry.context != second.entry.context or place.kind != "field":
+            return False
+        source, wrapper = self._symbols.functions[context.function]
+        return self._family(self._owner(f"{source.name}:{wrapper.parent}"), first.located.type)
 
     def _act(self, act: Act, write: Access | Act) -> str | None:
         """An act that depends on a check, against a write that may falsify it."""

@@ -122,8 +122,8 @@ class StartRow:
 class EntryRow:
     """Functions that a library calls: methods of subclasses of `bases`, or what `decorators` register.
 
-    `marks` are types, and `field` is the class variable: a class that has one of these there gives its public methods.
-    `instance` is "call" if each call has an object of its own, "own" if each object has its one context, else
+    `marks` are types, and `field` is a class variable: of a class that has one of these there the public methods whose
+    first parameter has a name of `given`. `instance` is "call" if each call has an object of its own, "own" if each object has its one context, else
     "shared"; `only` is "sync" or "async" if the row holds for such functions alone.
     """
 
@@ -133,6 +133,7 @@ class EntryRow:
     decorators: tuple[str, ...] = ()
     field: str = ""
     marks: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     instance: str = "shared"
     only: str = ""
     source: str = ""
