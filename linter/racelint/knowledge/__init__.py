@@ -123,8 +123,8 @@ class EntryRow:
     """Functions that a library calls: methods of subclasses of `bases`, or what `decorators` register.
 
     `marks` are types, and `field` is a class variable: of a class that has one of these there the public methods whose
-    first parameter has a name of `given`. `instance` is "call" if each call has an object of its own, "own" if each object has its one context, else
-    "shared"; `only` is "sync" or "async" if the row holds for such functions alone.
+    first parameter has a name of `given`. `instance` is "call" if each call has an object of its own, "own" if each
+    object has its one context, else "shared"; `only` is "sync" or "async" if the row holds for such functions alone.
     """
 
     kind: str
