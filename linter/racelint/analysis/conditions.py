@@ -43,7 +43,7 @@ class Conditions(Body):
         state.reads, self.testing = reads, True
         yes, no = self._branch_on(test, state)
         self.testing = False
-        reads += _direct(test, state)
+        reads += self._direct(test, state)
         if _asks_process(test):  # in a child process, after a fork, only this thread is there
             for after in (yes, no):
                 if after is not None and (after is yes) == (isinstance(test, Op) and test.operator == "!="):
@@ -54,6 +54,28 @@ class Conditions(Body):
                 for read in reads:
                     after.checks[read.path] = Check(read, outcome)
         return yes, no
+
+    def _direct(self, test: Expr, state: State) -> list[Read]:
+        """The reads behind a variable that is itself what is tested: `x`, `not x`, `x is None`, `key in x`.
+
+        What is in a container is looked at here, wherever the variable got the container from.
+        """
+        match test:
+            case Name(name=name, scope="local", span=span):
+                reads = list(state.sources.get(name, ()))
+                if reads and (reads[0].path,) == state.variables.get(name) and self.types.container(reads[0].path):
+                    reads[0] = reads[0]._replace(span=span, held=state.held, suspended=False)
+                return reads
+            case Bind(target=target):
+                return self._direct(target, state)
+            case Op(operator="not" | "is" | "is not" | "==" | "!=", operands=(first, *_)):
+                return self._direct(first, state)
+            case Op(operator="in" | "not in", operands=(_, container)):
+                return self._direct(container, state)
+            case Logic(operands=operands):
+                return [read for operand in operands for read in self._direct(operand, state)]
+            case _:
+                return []
 
     def _branch_on(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         match test:
@@ -228,23 +250,6 @@ def _asks_process(test: Expr) -> bool:
         return False
     calls = [operand.func for operand in test.operands if isinstance(operand, Call)]
     return any(isinstance(func, Attr | Name) and func.name == "getpid" for func in calls)
-
-
-def _direct(test: Expr, state: State) -> list[Read]:
-    """The reads behind a variable that is itself what is tested: `x`, `not x`, `x is None`, `key in x`."""
-    match test:
-        case Name(name=name, scope="local"):
-            return list(state.sources.get(name, ()))
-        case Bind(target=target):
-            return _direct(target, state)
-        case Op(operator="not" | "is" | "is not" | "==" | "!=", operands=(first, *_)):
-            return _direct(first, state)
-        case Op(operator="in" | "not in", operands=(_, container)):
-            return _direct(container, state)
-        case Logic(operands=operands):
-            return [read for operand in operands for read in _direct(operand, state)]
-        case _:
-            return []
 
 
 def holds(predicate: Predicate, state: State) -> bool | None:

@@ -449,9 +449,19 @@ class Finder:
             if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
                 yield Context("decorated", function_id, None, None, True, SHARED)
 
+    def _decorators(self) -> set[str]:
+        """The functions that decorate something of the project: they run when it is imported."""
+        found: set[str] = set()
+        for source, function in self._symbols.functions.values():
+            for decorator in function.decorators:
+                value = self._symbols.static(source.name, decorator.func if isinstance(decorator, Call) else decorator)
+                if isinstance(value, FunctionValue):
+                    found.add(value.function)
+        return found
+
     def _externals(self, started: set[str]) -> None:
         """The public functions and methods that nothing in the project calls."""
-        entered = {context.function for context in self._known}
+        entered = {context.function for context in self._known} | self._decorators()
         entered.update(function_id for functions in self._merged.values() for function_id in functions)
         for function_id, (_, function) in self._symbols.functions.items():
             if (

@@ -206,7 +206,7 @@ class Races:
             return Silence.SAME_LOCK
         if self._never_one(write, other):
             return Silence.APART
-        if shape in ("store-store", "store-test") and not self._decides(place, shape, write, other):
+        if shape == "store-test" and not self._decides(write, other):
             confidence = 1
         if shape == "update-update" and not self.is_tested(place):
             shape = "count-count"
@@ -220,6 +220,8 @@ class Races:
             confidence = 1  # a value that is seen late matters only if the two have to do with each other
         if shape == "count-count" and not self._is_read(place):
             confidence = 1  # nobody looks at the count
+        if shape == "store-store" or (shape == "update-reset" and not self.is_tested(place)):
+            confidence = 1  # the last one wins, and nothing is decided by it
         if MAYBE in (write.receiver, other.receiver):
             confidence = 1
         if self.is_far(write) or self.is_far(other):
@@ -297,12 +299,9 @@ class Races:
         started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
         return other.entry.context in started and spot.entry.context not in started
 
-    def _decides(self, place: Place, shape: str, write: Spot, other: Spot) -> bool:
+    def _decides(self, write: Spot, other: Spot) -> bool:
         """Whether it matters which value is seen: one context stores again and again what another one decides by."""
         roots = self._contexts.roots
-        if shape == "store-store":
-            external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
-            return not external and self.is_tested(place)
         kinds = {roots[write.entry.context].kind, roots[other.entry.context].kind}
         if not kinds <= {"thread", "handler"}:
             return False  # a caller, or a task of the loop, mostly has it told by other means
@@ -348,8 +347,15 @@ class Races:
             if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
                 return Silence.OWNED
             return 3 if write.located.certain and other.located.certain else 2
+        if self._is_waited_for(one, two) or self._is_waited_for(two, one):
+            return Silence.CALLERS
         either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration
-        if either or (one.awaited and two.awaited) or self._is_waiting(one, other) or self._is_waiting(two, write):
+        if (
+            either
+            or (one.awaited and two.awaited and one.is_loop)
+            or self._is_waiting(one, other)
+            or self._is_waiting(two, write)
+        ):
             return 1  # one task at a time, if it is one task
         if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
             return Silence.CALLERS
@@ -361,6 +367,13 @@ class Races:
         if one.is_external or two.is_external:
             return self._with_caller(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _is_waited_for(self, context: Context, caller: Context) -> bool:
+        """Whether it is the caller who has started a context, on whatever way, and waits for it at once."""
+        if not caller.is_external or not context.awaited or context.is_loop:
+            return False
+        states = self._contexts.entries.get(context.starter or "", ())
+        return all(self._contexts.roots[entry.context].is_external for entry in states)
 
     def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function is shared by what that very call of it starts."""

@@ -410,6 +410,9 @@ class Statements(Calls):
         state.held = tuple([held for held in state.held if held in frame.held or held.kind == FLAG])
         if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):
             state.joined |= LOCAL
+            for key, start in self.effects.starts.items():
+                if hold.span[:2] <= start.span[:2] and start.span[2:] <= hold.span[2:] and not start.awaited:
+                    self.effects.starts[key] = start._replace(awaited=True)
 
     def jump(self, jump: Jump, state: State) -> None:
         """Evaluate what is returned or raised."""
