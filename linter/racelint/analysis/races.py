@@ -14,7 +14,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
 from racelint.analysis.state import LOCAL, TASKS, THREADS
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Element, Field, Member, Param, Value
+from racelint.analysis.values import Captured, Element, Field, Member, Param, Value
 
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 MOST_CALLS = 6  # from a context's root to an access
@@ -127,7 +127,8 @@ class Races:
         for entry in entries:
             if not is_possible(access.needs, entry):
                 continue
-            receiver = entry.receiver if located.own or located.constructed else of_root(access.path)
+            reached = self._reached(access.path, entry)
+            receiver = entry.receiver if located.own or located.constructed else reached
             if located.place.kind != "field" or (located.own and name == "__init__"):
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:
@@ -136,6 +137,19 @@ class Races:
                 locks = entry.locks | local
                 spots.append(Spot(function_id, located, access, entry, locks, receiver, before, constructor))
         return spots or Silence.OWNED
+
+    def _reached(self, path: Value, entry: Entry) -> int:
+        """What an object that a path leads to is to the context: a variable's is shared with what its call starts."""
+        start = root(path)
+        if isinstance(start, Captured) and path != start and not self._is_instance(start):
+            return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
+        return of_root(path)
+
+    def _is_instance(self, variable: Captured) -> bool:
+        """Whether a captured variable is the instance of the method around."""
+        _, function = self._symbols.functions[variable.function]
+        names = [parameter.name for parameter in function.parameters[:1]]
+        return function.binding == "instance" and bool(function.owner) and names == [variable.name]
 
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
