@@ -146,9 +146,11 @@ class Guards:
 
     def _is_starting(self, spot: Spot) -> bool:
         """Whether a caller puts the object into service."""
-        root = self._contexts.root(spot.function, spot.entry)
-        external = self._contexts.roots[spot.entry.context].is_external
-        return external and spot.located.own and is_starting(self._symbols.functions[root][1].name)
+        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+            return False
+        way = [function for function, _ in self._contexts.way(spot.function, spot.entry)]
+        methods = [self._symbols.functions[function][1] for function in (*way, spot.function)]
+        return any(method.owner and is_starting(method.name) for method in methods)
 
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""
