@@ -8,20 +8,22 @@ WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
     "remote": "a task on the loop's thread", "greenlet": "a greenlet", "handler": "a request handler",
     "decorated": "a call of a decorated function",
+    "goroutine": "a goroutine", "listener": "an event handler",
     "external": "a caller's thread", "async external": "a caller's task", "unknown": "a callback",
 }  # fmt: skip
 VERBS = {
     "store": "stored", "update": "updated", "update item": "updated", "insert": "given entries",
     "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to",
     "store item": "given items", "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out",
-    "test": "tested", "iterate": "iterated",
+    "test": "tested", "iterate": "iterated", "peek": "looked at",
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
     "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
-    "overwritten": Severity.WARNING,
+    "overwritten": Severity.WARNING, "write-write": Severity.ERROR, "write-read": Severity.ERROR,
+    "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
 }  # fmt: skip
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
@@ -37,12 +39,29 @@ HARM = {
     "store-test": "it is decided by a value that is already another one",
     "overwritten": "a call finds what another call has stored there in the meantime",
     "store-store": "two writers overwrite each other's value",
+    "write-write": "the writes race: which value stays, and whether it is whole, is not defined",
+    "write-read": "the read races with the write: what it sees, and whether that is whole, is not defined",
+    "content-write": "two writes of one map race: the runtime notices some of them and ends the whole program",
+    "content-read": "a read and a write of one map race: the runtime notices some of them and ends the whole program",
+    "content-iterate": "a map is written while it is iterated: the runtime notices some cases and ends the program",
 }
+OF_LANGUAGE = {
+    ("go", "hand-out"): "whoever uses what is returned races with the changes: the runtime may end the whole program",
+}
+QUEUES = {"go": "a channel", "python": "a queue"}
+COPIES = {"go": "maps.Clone(...)", "python": "list(...), dict(...)"}
 
 
 def context_words(access: Access) -> str:
     """The context of one side, in words."""
+    if access.location.path.endswith(".go") and access.context.kind == "external":
+        return "a caller"
     return WORDS.get(access.context.kind, access.context.kind)
+
+
+def harm(race: Race) -> str:
+    """What goes wrong, in the terms of the language."""
+    return OF_LANGUAGE.get((race.language, race.shape), HARM[race.shape])
 
 
 def verb(access: Access) -> str:

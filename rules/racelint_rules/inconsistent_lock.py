@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import HARM, SEVERITIES, finding, verb
+from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, verb
 
 
-@rule(languages=("python",), since="0.2")
+@rule(languages=("python", "go"), since="0.2")
 def inconsistent_lock(program: Program) -> Iterator[Finding]:
     """A place that its author guards with a lock is accessed without it, in a way that can go wrong.
 
@@ -67,7 +67,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
                 f"{race.symbol} is {verb(first)} without {race.guard}, "
                 f"held at {race.held} of its {race.total} accesses",
                 f"{race.symbol} is {verb(second)} under {race.guard}, which this access does not wait for",
-                HARM[race.shape],
+                harm(race),
                 f"hold {race.guard} here too",
             )
 
@@ -79,6 +79,6 @@ def _handed_out(race: Race) -> Finding:
         SEVERITIES[race.shape],
         f"{race.symbol} is returned live from under {race.guard}: its users do not hold the lock",
         f"{race.second.function} changes it in place under {race.guard}",
-        HARM[race.shape],
-        "return a copy: list(...), dict(...)",
+        harm(race),
+        f"return a copy: {COPIES[race.language]}",
     )

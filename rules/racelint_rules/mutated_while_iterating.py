@@ -22,10 +22,15 @@ MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
     "skips": "the elements behind the gap move up: the loop skips some of them, or sees some twice",
+    "go": "the range keeps its old length: elements that have moved up are skipped, the last ones are seen again",
+}
+MEND = {
+    "python": "iterate over a copy, list(...), or collect what is to change and change it after the loop",
+    "go": "gather what stays in a new slice (or slices.DeleteFunc), or leave the loop after the cut",
 }
 
 
-@rule(languages=("python",), since="0.1")
+@rule(languages=("python", "go"), since="0.1")
 def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     """A container loses or gains entries while it is being iterated, and the iteration goes on.
 
@@ -40,7 +45,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     A dict, set or deque that changes size raises RuntimeError on the next turn, so the rest of the entries is never
     seen: half the sessions stay open at shutdown. A list does not raise: the elements behind the removed one move up,
-    and the loop silently skips one.
+    and the loop silently skips one. In Go a `range` takes the slice as it is at the start: once it is cut, indexes are
+    off by one, elements are skipped, and the last ones are seen twice.
 
     ## Example
 
@@ -59,6 +65,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     (aliases, parameters, fields, live views, properties that return the inner container are followed), and the loop
     must be able to go on after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is
     set with the change and tested before the next turn, or a helper whose result says whether it has made the change.
+
+    In Go only slices that are cut count: a map may lose and gain entries while one goroutine ranges over it, and what
+    is appended to a slice is not seen.
 
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
@@ -109,7 +118,7 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
 def _is_bug(conflict: IterationConflict) -> bool:
     """Whether the change breaks the iteration, given how the container behaves and how it is walked."""
-    if conflict.change == "reorder" or conflict.kind == "other" or conflict.live == "snapshot":
+    if conflict.change == "reorder" or conflict.kind == "other" or conflict.live in ("snapshot", "defined"):
         return False
     if conflict.live == "skips" and conflict.operation.startswith("[...]"):
         return False  # an item of a list gets another value
@@ -134,6 +143,9 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
 
 def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
+    if conflict.language == "go":  # positions and lengths are wrong from the first cut on, however few fit
+        sure = not (conflict.doubtful or conflict.repeated) and len(conflict.steps) <= MOST_QUIET_STEPS
+        return Confidence.LOW if not sure else Confidence.HIGH if conflict.certain else Confidence.MEDIUM
     if conflict.operation.startswith("[...]") and conflict.change == "insert" and not _is_new_key(conflict):
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
     if conflict.operation == ".add()" and len(conflict.steps) > 1:
@@ -206,6 +218,6 @@ def _finding(conflict: IterationConflict) -> Finding:
         function=conflict.function,
         accesses=(loop, change),
         because=f"the iteration reads {conflict.text} live, and goes on after {conflict.steps[-1].note}",
-        harm=HARM["skips" if conflict.live == "skips" else "raises"],
-        mend="iterate over a copy, list(...), or collect what is to change and change it after the loop",
+        harm=HARM["go" if conflict.language == "go" else "skips" if conflict.live == "skips" else "raises"],
+        mend=MEND[conflict.language],
     )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import HARM, SEVERITIES, context_words, finding, verb
+from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, verb
 
 
-@rule(languages=("python",), since="0.2")
+@rule(languages=("python", "go"), since="0.2")
 def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     """Two contexts that run in parallel access one place, at least one writes it, and no lock is common to both.
 
@@ -68,19 +68,22 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
                 SEVERITIES[race.shape],
                 _message(race),
                 _because(race),
-                HARM[race.shape],
+                harm(race),
                 _mend(race),
             )
 
 
 def _message(race: Race) -> str:
     first, second = race.first, race.second
-    both = "another" if first.context == second.context else context_words(second)
+    alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
+    both = "another" if alike else context_words(second)
     return f"{race.symbol} is {verb(first)} by {context_words(first)} and {verb(second)} by {both}, with no common lock"
 
 
 def _because(race: Race) -> str:
     first, second = race.first, race.second
+    if first.context == second.context and race.language == "go":
+        return "several of these goroutines run at once, and nothing orders the two accesses"
     if first.context == second.context and first.function == second.function:
         return f"several of {context_words(first).removeprefix('a ')}s run at once, and nothing orders them"
     return f"{context_words(first)} and {context_words(second)} run side by side, and nothing orders the two accesses"
@@ -89,4 +92,4 @@ def _because(race: Race) -> str:
 def _mend(race: Race) -> str:
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"
-    return "hold one lock on both sides, or hand the value over by a queue"
+    return f"hold one lock on both sides, or hand the value over by {QUEUES[race.language]}"

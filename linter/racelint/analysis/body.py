@@ -326,8 +326,9 @@ class Body(Flow[State, Frame]):
 
     @abstractmethod
     def start(
-        self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = ()
-    ) -> None:
+        self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
+        alone: bool = False,
+    ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later."""
 
     def variable(self, name: str, scope: str) -> Value:

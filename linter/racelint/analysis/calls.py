@@ -20,6 +20,7 @@ from racelint.analysis.values import (
     Field,
     Fresh,
     FunctionValue,
+    Global,
     Literal,
     Member,
     Param,
@@ -291,7 +292,13 @@ class Calls(Replay, Library):
         targets = self._targets(function_id, receiver)
         if targets == [function_id]:
             return self._invoke_one(function_id, given, keywords, call, state)
-        return unite([self._invoke_override(target, given, keywords, call, state) for target in targets])
+        outer, self.certain = (
+            self.certain,
+            self.certain and not (len(targets) > 1 and self.symbols.fits_many(function_id)),
+        )
+        results = [self._invoke_override(target, given, keywords, call, state) for target in targets]
+        self.certain = outer
+        return unite(results)
 
     def run_coroutine(self, value: Partial, call: Span, state: State) -> Values:
         """Run a coroutine object to its end."""
@@ -326,6 +333,10 @@ class Calls(Replay, Library):
             return [function_id]
         owner = self.types.class_of(receiver) or f"{source.name}:{function.owner}"
         overrides = self.symbols.overrides(owner, function.name)
+        if not self.traits.duck_typed:
+            overrides = [
+                o for o in overrides if self.symbols.functions[o][0].reported and not self.symbols.stands_in(o)
+            ]
         return overrides[:4] if 0 < len(overrides) <= 4 else [function_id]
 
     def _invoke_one(
@@ -339,7 +350,8 @@ class Calls(Replay, Library):
         receiver = given[0][0] if method and given and given[0] else None
         receiver = None if receiver in self.published else receiver
         plain: list[tuple[int, Value]] = [(index, values[0]) for index, values in enumerate(bound) if len(values) == 1]
-        constants = tuple([pair for pair in plain if type(pair[1]) in (Literal, Param)])
+        told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh)
+        constants = tuple([pair for pair in plain if type(pair[1]) in told])
         self.effects.call(function_id, call, receiver, state, certain=self.certain, given=constants)
         self._hand_on(function_id, function, bound)
         self.summaries.usage.call(self.id, call, function_id, bound)

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.conditions import satisfies
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
+from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.state import THREADS, Conditions
@@ -33,12 +34,13 @@ from racelint.analysis.values import (
     Member,
     Param,
     Partial,
+    Result,
     Site,
     TypeValue,
     Value,
 )
 from racelint.knowledge import EntryRow, Knowledge
-from racelint.model import Call, Function
+from racelint.model import Call, Function, Turn
 from racelint.record import Record
 from racelint.span import Span
 
@@ -52,7 +54,6 @@ MOST_STEPS = 60  # calls from a context's root
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
 MOST_STATES = 8  # entry states kept for a function and context
-FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # a receiver: nobody else's yet; one for each context; unknown; shared
 
 
 class Context(Record):
@@ -73,6 +74,7 @@ class Context(Record):
     certain: bool = True
     awaited: bool = False  # its starter waits for it at once
     own: bool = False  # it runs a method of its starter's own instance
+    origin: str = ""  # the field that holds the instance whose method it runs: "Type.field"
 
     @property
     def is_loop(self) -> bool:
@@ -123,6 +125,7 @@ class Contexts:
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
+    sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""
@@ -169,6 +172,7 @@ class Finder:
         self._callers: dict[str, set[str]] = defaultdict(set)
         self._called: set[str] = set()
         self._found = Contexts()
+        self._objects = Objects(symbols, places, self._found)
         self._active: set[str] = set()
         self._files = len({source.path for source, _ in symbols.functions.values()})
         self._examples = _examples([*dict.fromkeys(source.path for source, _ in symbols.functions.values())])
@@ -263,6 +267,8 @@ class Finder:
     def _is_product(self, function_id: str) -> bool:
         """Whether a function is part of the program, not a test or an example of its use."""
         source = self._symbols.functions[function_id][0]
+        if self._symbols.stands_in(function_id):
+            return False
         return source.reported and not (source.path in self._examples and len(self._examples) < self._files)
 
     def _root(self, context: Context) -> None:
@@ -319,7 +325,10 @@ class Finder:
         for site in effects.calls.values():
             if isinstance(site.callee, str):
                 self._edge(function_id, site.callee, site)
-                for override in self._overrides(site, function_id):
+                overrides = self._overrides(site, function_id)
+                if len(overrides) > 1 and self._symbols.fits_many(site.callee):
+                    site = site._replace(certain=False)
+                for override in overrides:
                     self._edge(function_id, override, site)
                 continue
             for target in self._kept_at(site.callee):
@@ -335,6 +344,8 @@ class Finder:
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self._edges[caller].append((callee, site))
+        if site.given and self._is_ordered_by_steps(caller):
+            self._found.sites[caller, site.span, callee] = site
         if caller != callee:
             self._called.add(callee)
 
@@ -354,7 +365,9 @@ class Finder:
             return []
         owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
         overrides = self._symbols.overrides(owner, function.name)
-        if isinstance(site.receiver, Field | Element | Member):
+        if self._is_ordered_by_steps(site.callee):
+            overrides = [override for override in overrides if self._is_product(override)]
+        elif isinstance(site.receiver, Field | Element | Member):
             holder = self._owner(caller)
             overrides = [override for override in overrides if self._owner(override) != holder]
         return overrides if len(overrides) <= 6 else []
@@ -390,11 +403,30 @@ class Finder:
         return overrides if len(overrides) <= MOST_KEPT else []
 
     def _context(self, start: Start, target: FunctionValue, starter: str) -> Context:
-        fresh = isinstance(target.receiver, Fresh)
+        fresh = isinstance(target.receiver, Fresh) or self._is_each_turns_own(start, target.receiver, starter)
         receiver = OWN if fresh else SHARED
         many = start.many or (start.looped and not fresh)
         own = target.receiver is not None and self._symbols.is_instance(target.receiver)
-        return Context(start.kind, target.function, starter, start.span, many, receiver, awaited=start.awaited, own=own)
+        origin = self._held_by(target.receiver) if self._is_ordered_by_steps(starter) else ""
+        where = (start.kind, target.function, starter, start.span)
+        return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin)
+
+    def _held_by(self, receiver: Value | None) -> str:
+        """The field in which an object was found."""
+        owner = self._types.class_of(receiver.base) if isinstance(receiver, Field) else None
+        return f"{owner}.{receiver.name}" if owner is not None and isinstance(receiver, Field) else ""
+
+    def _is_each_turns_own(self, start: Start, receiver: Value | None, starter: str) -> bool:
+        """Whether each start has an object of its own: what a call or a channel gives, an element of a container."""
+        if receiver is None or self._symbols.functions[starter][0].module.traits.atomic_steps:
+            return False
+        return isinstance(receiver, Result | Element | Member) or (
+            isinstance(receiver, Captured) and start.loop is not None
+            and any(t.loop == start.loop and t.variable == receiver.name for t in self._turns(receiver.function))
+        )  # fmt: skip
+
+    def _turns(self, function_id: str) -> tuple[Turn, ...]:
+        return self._symbols.functions[function_id][1].turns
 
     def _entries(self) -> Iterator[Context]:
         """What libraries call."""
@@ -405,6 +437,10 @@ class Finder:
                 yield from self._by_decorator(row)
             if row.field:
                 yield from self._by_mark(row)
+            if row.signature and not row.embeds:
+                yield from self._by_signature(row)
+            if row.embeds:
+                yield from self._by_embedding(row)
 
     def _by_base(self, row: EntryRow) -> Iterator[Context]:
         for type_id, (source, record) in self._symbols.types.items():
@@ -427,6 +463,37 @@ class Finder:
                     function = self._symbols.functions[function_id][1]
                     if function.is_public and any(p.name in row.given for p in function.parameters[1:2]):
                         yield Context(row.kind, function_id, None, None, row.kind == "handler", SHARED)
+
+    def _by_signature(self, row: EntryRow) -> Iterator[Context]:
+        """Functions that take just what a library gives to those that it calls."""
+        for function_id, (source, function) in self._symbols.functions.items():
+            if row.methods and not any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.methods):
+                continue
+            if source.reported and function_id in self._effects and self._takes(function_id, row.signature):
+                receiver = FRESH if row.instance == "call" else SHARED
+                yield Context(row.kind, function_id, None, None, row.many and row.kind == "handler", receiver)
+
+    def _takes(self, function_id: str, signature: tuple[str, ...]) -> bool:
+        """Whether a function's parameters are of these types, which are patterns."""
+        function = self._symbols.functions[function_id][1]
+        given = function.parameters[1 if function.owner else 0 :]
+        if len(given) != len(signature):
+            return False
+        found = [self._types.declared(function_id, p.annotation) if p.annotation else None for p in given]
+        return all(
+            fnmatch.fnmatchcase(self._types.text(f).replace(":", "."), wanted)
+            for f, wanted in zip(found, signature, strict=True)
+        )
+
+    def _by_embedding(self, row: EntryRow) -> Iterator[Context]:
+        """Methods of types that embed what a library has generated for them."""
+        for source, record in self._symbols.types.values():
+            if source.reported and any(fnmatch.fnmatchcase(e, p) for e in record.embedded for p in row.embeds):
+                for name, qualname in record.methods.items():
+                    if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
+                        function_id = f"{source.name}:{qualname}"
+                        if not row.signature or self._takes(function_id, row.signature):
+                            yield Context(row.kind, function_id, None, None, row.many, SHARED)
 
     def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
         for function_id, (source, function) in self._symbols.functions.items():
@@ -485,7 +552,7 @@ class Finder:
         if root_id not in self._effects or context.kind == "process":
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
-        first = Entry(index, receiver, self._contract(root_id))
+        first = Entry(index, receiver, self._contract(root_id), origin=context.origin)
         if not self._enter(root_id, first, None):
             return
         todo = deque([(root_id, first)])
@@ -532,7 +599,7 @@ class Finder:
         locks = locks | self._contract(callee)
         sure = entry.sure and site.certain
         origin = self._origin(entry, site)
-        receiver = self._receiver(entry, site, callee)
+        receiver = self._receiver(entry, site, caller, callee)
         flags = self._flags(entry, site, caller, callee)
         type_id, constructor = self._type(entry, site, caller), self._constructor(entry, site, caller)
         return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor)
@@ -608,10 +675,12 @@ class Finder:
             case _:
                 return ""
 
-    def _receiver(self, entry: Entry, site: CallSite, callee: str) -> int:
+    def _receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
         """What the callee's own instance is to the context."""
         if not site.certain:
             return MAYBE
+        if self._is_ordered_by_steps(callee):
+            return self._objects.of(site.receiver, caller, entry)
         match site.receiver:
             case Fresh(type=name):
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
@@ -639,6 +708,9 @@ class Finder:
                 return SHARED
             case _:
                 return MAYBE
+
+    def _is_ordered_by_steps(self, function_id: str) -> bool:
+        return not self._symbols.functions[function_id][0].module.traits.atomic_steps
 
     def _contract(self, function_id: str) -> frozenset[str]:
         """Locks that a decorator holds around every call of a function."""

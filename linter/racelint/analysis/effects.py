@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
-from racelint.analysis.state import ALWAYS, Call, Conditions, Held, Read, State
+from racelint.analysis.state import ALWAYS, Call, Conditions, Held, Read, State, held_in_both
 from racelint.analysis.values import (
     Captured,
     Element,
@@ -109,6 +109,8 @@ class Start(Record):
     looped: bool
     args: tuple[Values, ...] = ()  # what it is given, where that is known
     awaited: bool = False  # the function waits for it at once
+    loop: Span | None = None  # the innermost loop around it
+    joined: int = 0  # what has surely ended by then
 
 
 class Crossing(Record):
@@ -134,6 +136,7 @@ class Effects:
     suspensions: dict[Span, tuple[Held, ...]] = field(default_factory=dict)
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
+    escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
@@ -146,14 +149,16 @@ class Effects:
         """Record an access of a path that others can reach, and the act it may be."""
         if type(path) is Element and kind in ("read", "test"):
             path, kind = path.base, "lookup"
-        if type(root(path)) not in _SHARED:
+        if type(start := root(path)) not in _SHARED and start not in self.escaped:
             return
+        if state.signalled and isinstance(path, Field) and path.base in state.signalled:
+            return  # after what was done before the channel was closed
         entries = self.accesses.setdefault((span, kind), [])
         for index, known in enumerate(entries):
             if known.path == path:
                 if known.held != state.held or known.started != state.started or known.joined != state.joined:
                     entries[index] = known._replace(
-                        held=common(known.held, state.held),
+                        held=held_in_both(known.held, state.held),
                         started=known.started or state.started,
                         joined=known.joined & state.joined,
                         needs=known.needs & state.conditions() if known.needs else ALWAYS,
@@ -218,7 +223,7 @@ class Effects:
         )
         if known is not None:
             site = site._replace(
-                held=common(known.held, site.held),
+                held=held_in_both(known.held, site.held),
                 started=known.started or site.started,
                 joined=known.joined & site.joined,
                 needs=known.needs & site.needs,
@@ -238,7 +243,7 @@ class Effects:
     def suspend(self, span: Span, state: State) -> None:
         """Other tasks run."""
         known = self.suspensions.get(span)
-        self.suspensions[span] = state.held if known is None else common(known, state.held)
+        self.suspensions[span] = state.held if known is None else held_in_both(known, state.held)
         state.suspend()
 
     def hold(self, span: Span, held: tuple[Held, ...]) -> None:
@@ -247,7 +252,7 @@ class Effects:
         if known is None:
             self.holds[span] = held
         elif known != held:
-            self.holds[span] = common(known, held)
+            self.holds[span] = held_in_both(known, held)
 
     def cross(self, path: Value, loop: Span, span: Span, joined: int) -> None:
         """An iteration has gone on after a suspension."""

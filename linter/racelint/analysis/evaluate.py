@@ -76,7 +76,10 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         exits = self.block(self.function.body, state)
         left = exits.take("return")
         if exits.normal is not None:
-            self.returns((Literal(None, "None"),))
+            unread = (
+                not self.traits.duck_typed and self.function.returns is not None
+            )  # an outline, an interface's method
+            self.returns(NOTHING_KNOWN if unread else (Literal(None, "None"),))
             left.append(exits.normal)
         left = self.run_deferred(left)
         self.summary.falls_through = bool(left) or is_abstract(self.function) or self.function.is_generator

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Came, Contexts, Entry
+from racelint.analysis.contexts import Came, Contexts, Entry
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
+from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
 from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.races import MOST_SPOTS, Pair, Races, Silence, Spot
 from racelint.analysis.symbols import Symbols

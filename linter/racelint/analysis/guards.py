@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.lifecycle import is_starting
-from racelint.analysis.places import ANY_LOCK, Place, Places, of_threads
+from racelint.analysis.memory import SHARED_CONTENT
+from racelint.analysis.paths import root
+from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, SEVERITY, Pair, Races, Spot
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Fresh
 
 CONTRACT = re.compile(
     r"(lock|mutex)\w*\s+(must|should|has to|needs? to|is)\s+(already\s+)?(be\s+)?(held|acquired|taken)"
@@ -22,6 +25,7 @@ CONTRACT = re.compile(
 )
 LOCKED_NAME = re.compile(r"(?<!un)locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
+HANDED = LIVE | {SHARED_CONTENT}
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
 
@@ -43,6 +47,8 @@ class Guards:
                 yield best
 
     def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
+        if place.kind == "captured" and self._races.memory.governs(place.owner):
+            return None  # the order of the function's own steps says more than its locks
         plain = self._by_access(spots)
         best: Pair | None = None
         for lock, held in self._candidates(plain).items():
@@ -61,7 +67,7 @@ class Guards:
         """The plain accesses of a place, by line, each with its entry states; a line that writes is a write."""
         found: dict[tuple[object, ...], list[Spot]] = defaultdict(list)
         for spot in spots:
-            if not isinstance(spot.access, Act) and spot.access.kind != "hand-out":
+            if not isinstance(spot.access, Act) and spot.access.kind != "hand-out" and not self._is_early(spot):
                 found[spot.function, spot.access.span.line].append(spot)
         return found
 
@@ -69,7 +75,7 @@ class Guards:
         """Locks held at two accesses or more, one of them a write."""
         held: dict[str, list[list[Spot]]] = defaultdict(list)
         for entries in plain.values():
-            common = frozenset.intersection(*[of_threads(spot.locks) for spot in entries])
+            common = frozenset.intersection(*[_guarding(spot) for spot in entries])
             for lock in common:
                 if not lock.startswith((ANY_LOCK, "@")) and not lock.endswith("[]"):
                     held[lock].append(entries)
@@ -80,9 +86,12 @@ class Guards:
         }  # fmt: skip
 
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
-        guarded = [spot for spot in spots if lock in spot.locks]
+        guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot)]
+        own = self._one_writer(spots)
         for breach in spots:
-            if lock in breach.locks or ANY_LOCK in breach.locks or self._constructs(breach):
+            if lock in sides(breach.locks) or ANY_LOCK in breach.locks or self._constructs(breach):
+                continue
+            if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
                 continue
             if self._is_contract(breach.function):
                 at_call = self._at_call(breach)
@@ -109,7 +118,7 @@ class Guards:
             return None
         if not self._places.related(breach.located.type, other.located.type):
             return None
-        if of_threads(breach.locks) & of_threads(other.locks) or self._is_one_thread(breach, other):
+        if excluding(of_threads(breach.locks), of_threads(other.locks)) or self._is_one_thread(breach, other):
             return None
         if (
             self._races.are_apart(breach, other)
@@ -140,7 +149,7 @@ class Guards:
             confidence = 1
         if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
             confidence = 1
-        if not breach.located.certain or not other.located.certain:
+        if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
 
@@ -152,13 +161,34 @@ class Guards:
         methods = [self._symbols.functions[function][1] for function in (*way, spot.function)]
         return any(method.owner and is_starting(method.name) for method in methods)
 
+    def _is_of_owner(self, place: Place, lock: str, breach: Spot) -> bool:
+        """Whether it is known whose object a breach is of, or whoever it belongs to, it has the lock itself."""
+        return lock.rpartition(".")[0] == place.owner or not self._races.is_whose(breach)
+
+    def _is_early(self, spot: Spot) -> bool:
+        """Whether an access comes before something is started, in a language in which that is the only order."""
+        if not self._races.memory.governs(spot.function):
+            return False
+        return bool(spot.before) or isinstance(root(spot.access.path), Fresh | Captured)
+
+    def _way_in(self, spot: Spot) -> tuple[int, str]:
+        return spot.entry.context, self._contexts.root(spot.function, spot.entry)
+
+    def _one_writer(self, spots: list[Spot]) -> tuple[int, str] | None:
+        """The one way in on which a place is written, if that is the only one and does not run beside itself."""
+        if not spots or not self._races.memory.governs(spots[0].function):
+            return None
+        ways = {self._way_in(spot) for spot in spots if spot.is_write and not self._is_early(spot)}
+        way = ways.pop() if len(ways) == 1 else None
+        return None if way is None or self._contexts.roots[way[0]].many else way
+
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""
         for spot in spots:
-            if spot.access.kind != "hand-out" or lock not in spot.locks:
+            if spot.access.kind != "hand-out" or lock not in sides(self._places.locks(spot.access.held)):
                 continue
             for other in spots:
-                if other.access.kind in RESIZES and other.access.detail in LIVE and not isinstance(other.access, Act):
+                if other.access.kind in RESIZES and other.access.detail in HANDED and not isinstance(other.access, Act):
                     yield Pair(place, spot, other, "hand-out", "guard", 2 if other.located.certain else 1)
                     break
 
@@ -196,6 +226,11 @@ class Guards:
             return True
         named = function.name.lower().endswith(("_locked", "locked", "_unlocked", "nolock", "_no_lock", "_unsafe"))
         return named or bool(CONTRACT.search(function.doc))
+
+
+def _guarding(spot: Spot) -> frozenset[str]:
+    """The locks that keep others out during an access; the shared side is enough for a read."""
+    return of_threads(spot.locks) if spot.is_write else sides(spot.locks)
 
 
 def _rank(pair: Pair) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Effects
-from racelint.analysis.places import ANY_LOCK, ASYNC, Places
+from racelint.analysis.places import ANY_LOCK, ASYNC, SHARED_SIDE, Places
 from racelint.analysis.state import Held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -85,7 +85,7 @@ class HeldLocks:
 
     def reader_name(self, function_id: str, lock: str) -> str:
         """A lock by its global name, as a function that is entered with it may call it."""
-        lock = lock.removeprefix(ASYNC)
+        lock = lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE)
         if lock.startswith(ANY_LOCK):
             return lock.removeprefix(f"{ANY_LOCK}.") if len(lock) > 1 else NAMELESS
         owner, _, name = lock.rpartition(".")
@@ -101,4 +101,4 @@ class HeldLocks:
         if not function.owner or not function.parameters or function.binding == "none":
             return False
         line = self._symbols.ancestors(f"{source.name}:{function.owner}")
-        return TypeValue(lock.removeprefix(ASYNC).rpartition(".")[0]) in line
+        return TypeValue(lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE).rpartition(".")[0]) in line

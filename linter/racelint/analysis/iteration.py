@@ -21,12 +21,12 @@ class IterationConflict:
     `symbol` names the container (`Type.field`, `module:name` or an expression) and `text` is how the loop's function
     writes it. `kind` is the container's behaviour ("mapping", "set", "list", "deque", ..., "unknown" for an unknown
     type, "other" for a known one that is no container), `live` what a resize does to an iteration ("raises", "skips",
-    "snapshot"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated: "direct",
-    "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove", "clear" or
-    "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before), "constant",
-    "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `location` is where the
-    finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from there to
-    the change. `certain` says that the callee and the container were found by their types, not by their names;
+    "snapshot", "defined"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated:
+    "direct", "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove",
+    "clear" or "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before),
+    "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `location` is
+    where the finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from
+    there to the change. `certain` says that the callee and the container were found by their types, not by their names;
     `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
     the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
     was found by a comparison with `==`; `computed` that a class on the way to the container computes its attributes;
@@ -56,6 +56,7 @@ class IterationConflict:
     doubtful: bool
     final: bool
     sweep: bool
+    language: str = "python"
 
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
@@ -92,6 +93,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         computed=describe.is_computed(container),
         doubtful=conflict.doubtful,
         sweep=conflict.loop.sweep,
+        language=source.module.language,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
 

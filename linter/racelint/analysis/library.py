@@ -111,6 +111,8 @@ class Library(Origins):
             case "suspends":
                 self.suspend(site.span, state)
                 return None
+            case "makes-and-more":
+                return (Tuple(((Fresh(row.returns, site),), NOTHING_KNOWN)),)
             case "never-returns":
                 self.stopped = True
                 return NOTHING_KNOWN

@@ -77,9 +77,12 @@ class Locking(Starting, Attributes):
         named = enters and name.endswith(("lock", "mutex"))
         return ("async" if waits else "exclusive") if methods or named else ""
 
-    def take(self, value: Value, span: Span, state: State) -> bool:
-        """Hold a value from here on if it is a lock."""
+    def take(self, value: Value, span: Span, state: State, *, shared: bool = False) -> bool:
+        """Hold a value from here on if it is a lock; `shared` is the side that does not exclude itself."""
         kind = self.lock_kind(value)
+        if not kind and not self.traits.duck_typed and self.types.of(value) is None:
+            kind = "unknown"  # what has methods of that name is a lock
+        kind = "shared" if kind and shared else kind
         if kind and kind != "counted":
             held = Held(self.shared_locals.get(value, value), span, kind)
             if held not in state.held:
@@ -100,7 +103,7 @@ class Locking(Starting, Attributes):
         found = self.types.of(base)
         row = concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         if name in (row.take if row is not None else concurrency.takes):
-            self.take(base, span, state)
+            self.take(base, span, state, shared=row is not None and name in row.share)
         elif name in (row.give if row is not None else concurrency.gives):
             self.give_back(base, state)
 

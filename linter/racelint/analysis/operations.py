@@ -112,10 +112,20 @@ class Operations(Body):
         return (view(value, VIEWS[walk]),)
 
     def _received(self, value: Value, span: Span, state: State) -> Values:
-        """What comes out of a channel belongs to who takes it; who made the channel waits for who sends."""
+        """What comes out of a channel belongs to who takes it; who made the channel waits for who sends.
+
+        A channel that an object has tells when the rest of the object may be looked at.
+        """
         if isinstance(value, Fresh):
             state.joined |= LOCAL
+        elif isinstance(value, Field) and self._only_signals(value):
+            state.signalled |= {value.base}
         return (Result(self.site(span, state), self.types.text(self.types.element(self.types.of(value), "value"))),)
+
+    def _only_signals(self, channel: Value) -> bool:
+        """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""
+        found = self.types.element(self.types.of(channel), "value")
+        return isinstance(found, ClassType) and not self.symbols.types[found.type][1].fields
 
     # --- written types ------------------------------------------------------------------------------------------------
 
@@ -156,11 +166,22 @@ class Operations(Body):
                 self._fill(made, parts, keys, state)
                 for name, values in fields:
                     state.heap[field(made, name)] = values
-                self.hand_over(tuple(parts), tuple(fields), expr.span, state)
+                if not self._starts_fields(self.types.text(found), fields, expr.span, state):
+                    self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (made,)
             case None:
                 self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (Result(site),)
+
+    def _starts_fields(self, name: str, fields: list[tuple[str, Values]], span: Span, state: State) -> bool:
+        """Whether a library runs the callables that an object of it is made with."""
+        row = self.knowledge.concurrency.start(name)
+        if row is None or not row.fields:
+            return False
+        for _, values in [pair for pair in fields if pair[0] in row.fields]:
+            for value in values:
+                self.start(value, row.kind, span, state, alone=True)
+        return True
 
     def _make_own(
         self, type_id: str, parts: list[Values], keys: list[Values], fields: list[tuple[str, Values]], site: Site,

@@ -13,7 +13,8 @@ from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
 ASYNC = "~"  # marks locks between tasks
-MARKS = {"async": ASYNC, FLAG: "@"}
+SHARED_SIDE = "^"  # marks the side of a lock that does not exclude itself
+MARKS = {"async": ASYNC, FLAG: "@", "shared": SHARED_SIDE}
 ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
 
 
@@ -56,6 +57,10 @@ class Places:
         """A started function's parameter is what it was given; of several starts the first one counts."""
         if type(value) in (Field, Global, Captured):
             self._given.setdefault(parameter, value)
+
+    def is_bound(self, parameter: Param) -> bool:
+        """Whether it is known what a started function's parameter is."""
+        return parameter in self._given
 
     def locate(self, path: Value) -> Located | None:
         """The place of a path; None if nobody knows whose it is, or if it is each context's own."""
@@ -116,6 +121,11 @@ class Places:
                 isinstance(value, Call) and self._makes(declared[0], value) for value in made
             )
         return self._own_fields[key]
+
+    def is_inside(self, base: Value, name: str) -> bool:
+        """Whether a field's object is part of the object that has the field."""
+        owner = self._types.class_of(base)
+        return owner is not None and self.is_own_field(owner, name)
 
     def _makes(self, owner: str, call: Call) -> bool:
         value = self._symbols.static(owner.partition(":")[0], call.func)
@@ -239,9 +249,25 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether two locksets may share a lock."""
     if not first or not second:
         return False
-    if first & second or ANY_LOCK in first or ANY_LOCK in second:
+    if excluding(first, second) or ANY_LOCK in first or ANY_LOCK in second:
         return True
     return _same_name(first, second) or _same_name(second, first)
+
+
+def excluding(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two locksets have a lock in common that is not held on its shared side by both."""
+    for lock in first:
+        if lock.startswith(SHARED_SIDE):
+            if lock[1:] in second:
+                return True
+        elif lock in second or f"{SHARED_SIDE}{lock}" in second:
+            return True
+    return False
+
+
+def sides(locks: frozenset[str]) -> frozenset[str]:
+    """The locks of threads that are held on either side, without marks."""
+    return frozenset([lock.removeprefix(SHARED_SIDE) for lock in of_threads(locks)])
 
 
 def _same_name(loose: frozenset[str], other: frozenset[str]) -> bool:

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import FRESH, MAYBE, OWN, SHARED, Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.contexts import Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
+from racelint.analysis.memory import SHAPES, Memory
+from racelint.analysis.memory import shape as memory_shape
+from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places, of_threads, overlap
 from racelint.analysis.state import LOCAL, TASKS, THREADS
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Element, Field, Member, Param, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 MOST_CALLS = 6  # from a context's root to an access
@@ -89,6 +92,8 @@ class Races:
         self._places = places
         self._contexts = contexts
         self._concrete = Concrete(symbols, contexts)
+        self._objects = Objects(symbols, places, contexts)
+        self.memory = Memory(symbols, effects, contexts)
         self.spots = self._gather()
 
     def _gather(self) -> dict[Place, list[Spot]]:
@@ -127,8 +132,7 @@ class Races:
         for entry in entries:
             if not is_possible(access.needs, entry):
                 continue
-            reached = self._reached(access.path, entry)
-            receiver = entry.receiver if located.own or located.constructed else reached
+            receiver = self._receiver(function_id, located, access.path, entry)
             if located.place.kind != "field" or (located.own and name == "__init__"):
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:
@@ -137,6 +141,17 @@ class Races:
                 locks = entry.locks | local
                 spots.append(Spot(function_id, located, access, entry, locks, receiver, before, constructor))
         return spots or Silence.OWNED
+
+    def _receiver(self, function_id: str, located: Located, path: Value, entry: Entry) -> int:
+        """What the object of an access is to the context."""
+        if self.memory.governs(function_id) and isinstance(path, Field | Element | Member):
+            inner: Value = path
+            while isinstance(inner, Element | Member):
+                inner = inner.base
+            if isinstance(inner, Field) and isinstance(inner.base, Fresh):
+                return SHARED  # with what its maker has started
+            return self._objects.of(inner.base if isinstance(inner, Field) else inner, function_id, entry)
+        return entry.receiver if located.own or located.constructed else self._reached(path, entry)
 
     def _reached(self, path: Value, entry: Entry) -> int:
         """What an object that a path leads to is to the context: a variable's is shared with what its call starts."""
@@ -181,7 +196,9 @@ class Races:
         return best
 
     def _matters(self, spot: Spot) -> bool:
-        """Whether an access can be a side of a race: plain reads and look-ups are one step each."""
+        """Whether an access can be a side of a race: plain reads and look-ups may be one step each."""
+        if self.memory.governs(spot.function):
+            return isinstance(spot.access, Access)
         if spot.is_write or isinstance(spot.access, Act) or spot.access.kind in ("test", "iterate"):
             return True
         return spot.access.kind == "read" and self._contexts.roots[spot.entry.context].kind == "decorated"
@@ -238,6 +255,8 @@ class Races:
             confidence = 1  # the last one wins, and nothing is decided by it
         if MAYBE in (write.receiver, other.receiver):
             confidence = 1
+        if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
+            confidence = 1  # who reads it has mostly come by what sets it
         if self.is_far(write) or self.is_far(other):
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
@@ -352,6 +371,8 @@ class Races:
             return Silence.UNKNOWN
         if "process" in (one.kind, two.kind) or not self._places.related(write.located.type, other.located.type):
             return Silence.APART
+        if self.memory.governs(write.function):
+            return self._goroutines(write, one, other, two)
         if write.located.place.kind == "captured":
             return self._in_one_activation(write, one, other, two)
         in_turn = _one_at_a_time(one, two)
@@ -388,6 +409,68 @@ class Races:
             return False
         states = self._contexts.entries.get(context.starter or "", ())
         return all(self._contexts.roots[entry.context].is_external for entry in states)
+
+    def _goroutines(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """The same where goroutines are all there is, and any order of steps must be made."""
+        memory = self.memory
+        if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
+            return Silence.ORDERED
+        if one != two and memory.is_one_after_other(one, two):
+            return Silence.ONE_CONTEXT
+        if write.located.place.kind == "captured":
+            return self._captured(write, one, other, two)
+        if one == two:
+            if not one.many:
+                return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
+            if OWN in (write.receiver, other.receiver):
+                return Silence.OWNED
+        elif one.is_external and two.is_external:
+            return Silence.CALLERS
+        elif write.receiver == OWN and other.receiver == OWN:
+            return Silence.OWNED
+        if self.is_whose(write) or self.is_whose(other) or self._held_apart(write, other):
+            return 1
+        certain = write.located.certain and other.located.certain
+        if one.is_external or two.is_external:
+            return self._outside(write, one, other, two) if certain else 1
+        return 3 if certain else 2
+
+    @staticmethod
+    def _held_apart(first: Spot, second: Spot) -> bool:
+        """Whether two methods' own instances were found in two fields: two objects, as far as can be told."""
+        one, two = first.entry.origin.lstrip("="), second.entry.origin.lstrip("=")
+        return first.located.own and second.located.own and bool(one) and bool(two) and one != two
+
+    def is_whose(self, spot: Spot) -> bool:
+        """Whether it is open whose object an access is of: one of several, or a caller's."""
+        return self.memory.governs(spot.function) and spot.receiver == MAYBE
+
+    def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """A variable of a function, by what that very call of it starts, and by the function itself."""
+        place = write.located.place
+        if place.owner not in (one.starter, two.starter):
+            return Silence.APART
+        if one == two:
+            if not one.many:
+                return Silence.ONE_CONTEXT
+            return Silence.APART if self.memory.is_new_each_turn(write.access.path, one) else 3
+        outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]
+        return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
+
+    def _outside(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """A caller beside a goroutine: sure enough if the type, or the package, itself starts that."""
+        caller, context = (write, two) if one.is_external else (other, one)
+        if caller.function == context.starter and isinstance(root(caller.access.path), Fresh | Captured):
+            return 3  # it goes on with what it has made and handed over
+        served = self.memory.is_served(context)
+        if served and self.memory.is_initial(self._contexts.root(caller.function, caller.entry)):
+            return Silence.ORDERED
+        place = write.located.place
+        if caller.is_write and (served or place.kind == "global" or self._is_setter(caller.function)):
+            return 1  # mostly configuration, before anything runs
+        if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
+            return 1
+        return min(2, self._with_caller(write, other, context))
 
     def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function is shared by what that very call of it starts."""
@@ -427,8 +510,10 @@ class Races:
         return bool(first) and bool(second) and self._places.related(first, second)
 
     def shape(self, write: Spot, other: Spot, *, guarded: bool = False) -> str | None:
-        """How two accesses collide; None for what is harmless in Python."""
+        """How two accesses collide; None for what is harmless."""
         a, b = write.access, other.access
+        if self.memory.governs(write.function):
+            return memory_shape(a, b)
         if b.kind == "hand-out":
             return None
         if isinstance(a, Act) and not isinstance(b, Act):
@@ -494,7 +579,7 @@ class Races:
 SEVERITY = {
     "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
     "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
-    "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2,
+    "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2, **SHAPES,
 }  # fmt: skip
 
 

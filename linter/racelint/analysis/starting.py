@@ -61,7 +61,12 @@ class Starting(Body):
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
-        start = Start(callee, kind, span, many and not alone, bool(self.frames) and not alone, args)
+        looped = bool(self.frames) and not alone
+        loop = next((frame.loop for frame in reversed(self.frames) if frame.loop is not None), None)
+        start = Start(callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined)
+        if not self.traits.atomic_steps:
+            known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
+            self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
         given = [v for values in args for v in values]
@@ -128,20 +133,23 @@ class Starting(Body):
         state: State,
         owner: Value | None = None,
     ) -> None:
-        if row.kind == "here":
-            return
         named = dict(keywords).get(row.keyword) if row.keyword else None
         values = named if named is not None else args[row.callable] if len(args) > row.callable else ()
+        if row.callable < 0:
+            values = tuple([v for given in args for v in given if isinstance(v, FunctionValue | Partial)])
         if row.kind == "task":
             values = tuple([v for given in args for v in given])  # gather() takes several
         for value in values:
             for each in _flat(value):
                 given = _given(row, args, keywords)
+                if row.kind == "here":
+                    self.apply(each, (), (), call, state)
+                    continue
                 self.start(each, row.kind, call, state, many=row.many, args=given, alone=self._is_single(owner))
         if row.kind == "task":
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
                 self.start(value, row.kind, call, state, many=True)
-        if row.when == "now" and row.kind not in ("unknown", "loop"):
+        if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
             state.started, state.joined = True, 0
 
     def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.paths import made_at, mentions, union
-from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Value, Values
+from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Unknown, Value, Values
 from racelint.model import Defer
 from racelint.record import Record
 from racelint.span import Span
@@ -125,7 +125,7 @@ class State:
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "heap", "held", "joined", "pending",
-        "present", "reads", "singled", "sources", "started", "variables", "waited",
+        "present", "reads", "signalled", "singled", "sources", "started", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -141,6 +141,7 @@ class State:
         self.sources: dict[str, tuple[Read, ...]] = {}
         self.reads: list[Read] | None = None
         self.started = False
+        self.signalled: frozenset[Value] = frozenset()  # objects of which a channel has told that they are ready
         self.joined = 0
         self.claimed = False
         self.waited = False
@@ -157,7 +158,7 @@ class State:
         other.pending = self.pending.copy() if self.pending else {}
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
-        other.deferred = self.deferred
+        other.deferred, other.signalled = self.deferred, self.signalled
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -262,14 +263,17 @@ def join(first: State | None, second: State | None) -> State | None:
         if path not in second.heap:
             first.heap[path] = union(one, (path,))
     first.present, first.absent = first.present & second.present, first.absent & second.absent
-    first.singled = first.singled & second.singled
+    first.singled, first.signalled = first.singled & second.singled, first.signalled & second.signalled
     if first.held != second.held:
-        first.held = tuple([held for held in first.held if held in second.held])
+        first.held = held_in_both(first.held, second.held)
     first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited
     first.crossed |= second.crossed
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)
-    first.started, first.joined = first.started or second.started, first.joined & second.joined
+    joined = first.joined & second.joined
+    if not (first.started and second.started):  # where nothing has been started, all of it has ended
+        joined |= (first.joined | second.joined) & LOCAL if first.started != second.started else 0
+    first.started, first.joined = first.started or second.started, joined
     if first.checks:
         first.checks = _common_checks(first.checks, second.checks)
     if second.sources:
@@ -289,6 +293,24 @@ def _either(
     """What is deferred on either way, in order; what only one way has deferred may not run."""
     mine, other = dict(first), dict(second)
     return tuple([(stmt, mine.get(stmt, False) and other.get(stmt, False)) for stmt in {**mine, **other}])
+
+
+def held_in_both(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...]:
+    """What is held on both ways, wherever each has taken it; a side that others share is all that is sure."""
+    found: list[Held] = []
+    for held in first:
+        other = held if held in second else next((h for h in second if _is_same_lock(held, h)), None)
+        if other is not None and other != held:
+            one, two = sorted((held.taken, other.taken))
+            between = Span(one.line, one.column, max(one.end_line, two.end_line), max(one.end_column, two.end_column))
+            held = Held(held.lock, between, held.kind if other.kind == held.kind else "shared")
+        if other is not None:
+            found.append(held)
+    return tuple(found)
+
+
+def _is_same_lock(first: Held, second: Held) -> bool:
+    return first.lock == second.lock and FLAG not in (first.kind, second.kind) and type(first.lock) is not Unknown
 
 
 def _common_checks(first: dict[Value, Check], second: dict[Value, Check]) -> dict[Value, Check]:

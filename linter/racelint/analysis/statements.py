@@ -9,7 +9,7 @@ from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import note_answer
 from racelint.analysis.effects import common, is_shared_path
 from racelint.analysis.loops import iterated
-from racelint.analysis.paths import element, union, unite
+from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
 from racelint.analysis.values import (
     NONE,
@@ -219,7 +219,7 @@ class Statements(Calls):
 
     def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
         """Give a path other values."""
-        if is_shared_path(path):
+        if is_shared_path(path) or self._is_known_elsewhere(root(path)):
             kind = "update" if self.updating else "store"
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
             for value in values:
@@ -231,6 +231,12 @@ class Statements(Calls):
                 self.effects.store(path, value)  # an object made here may be another type's method's later
         state.heap[path] = values
         state.checks.pop(path, None)
+
+    def _is_known_elsewhere(self, made: Value) -> bool:
+        """Whether an object of this function is known to what it starts, in a language in which that is compared."""
+        if self.traits.atomic_steps:
+            return False
+        return made in self.effects.escaped or made in self.shared_locals
 
     def _set_flag(self, path: Value, values: Values, span: Span, state: State) -> None:
         """`with lock: if self.busy: return; self.busy = True` keeps others out until it is set back."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from racelint.analysis.contexts import FRESH, MAYBE, SHARED, Contexts, Entry
+from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
 from racelint.analysis.lifecycle import is_border, is_lifecycle
+from racelint.analysis.objects import FRESH, MAYBE, SHARED
 from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places, overlap
 from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
 from racelint.analysis.state import THREADS

@@ -33,6 +33,7 @@ from racelint.model import (
 )
 
 MODULE = "<module>"
+STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "testing", "testutil", "testutils", "e2e"})  # packages of Go
 LINKS = 12  # re-exports followed before a name counts as unknown
 
 
@@ -117,6 +118,8 @@ class Symbols:
         """A module's attribute: what it defines, imports or has as a submodule; None if there is none."""
         source = self.sources[module]
         content = source.module
+        if not source.reported and not content.traits.duck_typed and self._is_library(f"{source.name}.{name}"):
+            return Builtin(f"{source.name}.{name}")  # the tables say more of it than its outline
         if name in content.globals:
             return self._definition(module, name, links)
         if name in content.imports:
@@ -254,6 +257,17 @@ class Symbols:
             if name in record.methods:
                 return f"{source.name}:{record.methods[name]}"
         return None
+
+    def stands_in(self, function_id: str) -> bool:
+        """Whether a function belongs to a package of stand-ins for tests, in a language that keeps them so."""
+        source = self.functions[function_id][0]
+        return not source.module.traits.duck_typed and not STAND_INS.isdisjoint(source.path.lower().split("/")[-3:-1])
+
+    def fits_many(self, function_id: str) -> bool:
+        """Whether an abstract method is the only one of its interface: unrelated types have it, too."""
+        source, function = self.functions[function_id]
+        owner = source.module.types.get(function.owner or "")
+        return owner is not None and owner.is_interface and len(owner.methods) == 1
 
     def overrides(self, type_id: str, name: str) -> list[str]:
         """The methods that types below this one put in place of its own."""

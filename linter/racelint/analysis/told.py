@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import Access as Spotted
 from racelint.analysis.effects import Act
-from racelint.analysis.places import ASYNC, Place, Places
+from racelint.analysis.memory import SHAPES
+from racelint.analysis.places import ASYNC, SHARED_SIDE, Place, Places
 from racelint.analysis.races import Pair, Spot
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
@@ -48,6 +49,7 @@ class Race:
     guard: str = ""
     held: int = 0
     total: int = 0
+    language: str = "python"
 
 
 class Teller:
@@ -62,7 +64,7 @@ class Teller:
         """A race of threads; it stands at the act of a check, else at the access without a lock, else at a write."""
         first, second = pair.first, pair.second
         if pair.evidence != "guard":
-            first, second = _standing(first, second)
+            first, second = _standing(first, second, pair.shape)
         return self._race(pair.place, pair.shape, pair.evidence, pair.confidence, first, second, pair)
 
     def stale(self, stale: StaleWrite) -> Race:
@@ -100,6 +102,7 @@ class Teller:
             guard=self.lock(pair.guard) if pair else "",
             held=pair.held if pair else 0,
             total=pair.total if pair else 0,
+            language=source.module.language,
         )
 
     def _acts_under(self, spot: Spot, guard: str) -> bool:
@@ -154,13 +157,16 @@ class Teller:
 
     def lock(self, lock: str) -> str:
         """A lock as a reader knows it."""
-        return lock.removeprefix(ASYNC).rpartition(":")[2] or lock
+        side = " (read side)" if lock.startswith(SHARED_SIDE) else ""
+        return (lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE).rpartition(":")[2] or lock) + side
 
 
-def _standing(first: Spot, second: Spot) -> tuple[Spot, Spot]:
+def _standing(first: Spot, second: Spot, shape: str) -> tuple[Spot, Spot]:
     """The order of the two sides: an act first, then what holds fewer locks, then the write."""
 
-    def rank(spot: Spot) -> tuple[bool, bool, bool]:
+    def rank(spot: Spot) -> tuple[bool, ...]:
+        if shape in SHAPES:
+            return not spot.locks, spot.is_write
         return isinstance(spot.access, Act) and spot.is_write, not spot.locks and spot.is_write, spot.is_write
 
     return (second, first) if rank(second) > rank(first) else (first, second)

@@ -17,18 +17,30 @@ BUILTIN = ("python.toml", "concurrency.toml", "go.toml", "caches.toml", "kuberne
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
-    "never-returns", "defers", "repeats", "delays", "polls", "coroutine", "suspends", "context-manager", "synchronized",
-    "tells", "at-once", "writes", "type-test", "returns",
+    "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
+    "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join",
     "cache", "memo", "handler", "option", "live", "word",
 )  # fmt: skip
-LISTS = ("types", "names", "bases", "decorators", "marks", "receivers", "words", "values")  # a row has one of them
+LISTS = (
+    "types",
+    "names",
+    "bases",
+    "decorators",
+    "signature",
+    "embeds",
+    "marks",
+    "receivers",
+    "words",
+    "values",
+)  # a row has one of them
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
 CONTEXTS = {
     "thread",
     "goroutine",
+    "listener",
     "pool",
     "task",
     "loop",
@@ -102,6 +114,7 @@ class LockType:
     over: int = -1
     take: tuple[str, ...] = ("acquire", "acquire_lock", "__enter__", "lock")
     give: tuple[str, ...] = ("release", "release_lock", "__exit__", "unlock")
+    share: tuple[str, ...] = ()  # of `take`, the methods that take the side which does not exclude itself
     source: str = ""
 
 
@@ -115,6 +128,7 @@ class StartRow:
     keyword: str = ""
     many: bool = False
     when: str = "now"
+    fields: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -123,8 +137,11 @@ class EntryRow:
     """Functions that a library calls: methods of subclasses of `bases`, or what `decorators` register.
 
     `marks` are types, and `field` is a class variable: of a class that has one of these there the public methods whose
-    first parameter has a name of `given`. `instance` is "call" if each call has an object of its own, "own" if each
-    object has its one context, else "shared"; `only` is "sync" or "async" if the row holds for such functions alone.
+    first parameter has a name of `given`. With a `signature`, all functions that take parameters of just these types
+    (and are named as one of `methods` if there are any); with `embeds`, the `methods` of types that embed one of a
+    library named so. `many` is false for what a library calls one at a time. `instance` is "call" if each call has an
+    object of its own, "own" if each object has its one context, else "shared"; `only` is "sync" or "async" if the row
+    holds for such functions alone.
     """
 
     kind: str
@@ -134,6 +151,9 @@ class EntryRow:
     field: str = ""
     marks: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    signature: tuple[str, ...] = ()
+    embeds: tuple[str, ...] = ()
+    many: bool = True
     instance: str = "shared"
     only: str = ""
     source: str = ""
@@ -153,6 +173,8 @@ class Concurrency:
         self.entries = tuple(entries)
         self.safe = frozenset(safe)
         self.joins = frozenset(joins)
+        listed = (*self.starts, *self.joins)
+        self.types = self.safe | {owner for name in listed if (owner := name.rpartition(".")[0])}
         self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
 
     def start(self, name: str) -> StartRow | None:
@@ -208,11 +230,12 @@ class Knowledge:
 
     def speaks_of(self, name: str) -> bool:
         """Whether a table has a row for a dotted name."""
+        concurrency = self.concurrency
         known = (
-            self.functions, self.container_types, self.aliases, self.concurrency.locks, self.concurrency.starts,
+            self.functions, self.container_types, self.aliases, concurrency.locks, concurrency.starts,
             self.sharing.types,
         )  # fmt: skip
-        return any(name in table for table in known)
+        return any(name in table for table in known) or ("/" in name and name in concurrency.types)
 
     def does(self, name: str, what: str) -> LibraryFunction | None:
         """The row that says a function does something."""

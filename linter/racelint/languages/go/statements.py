@@ -251,7 +251,7 @@ class Statements(Expressions):
         inner, span = parts(node), self.span(node)
         values = self.exprs(parts(inner[0]) if inner and inner[0].type == "expression_list" else inner)
         results: list[Expr] = [Name(name, "local", span) for name in self.scope.results]
-        if results and values:
+        if results and values and not _same_names(results, values):
             self.assign(results, values, span, out)
         given = results or list(values)
         out.append(Jump("return", tuple_of(given, span) if given else None, span))
@@ -290,3 +290,11 @@ def zero(type_ref: TypeRef, span: Span) -> Expr:
     if type_ref.name in ("", "*", "[]", "map", "chan", "func", "error"):
         return Const(None)
     return Make(type_ref, (), (), (), span)
+
+
+def _same_names(targets: Sequence[Expr], values: Sequence[Expr]) -> bool:
+    """Whether variables are only given what they have: `return n, err` by results of these names."""
+    return len(targets) == len(values) and all(
+        isinstance(target, Name) and isinstance(value, Name) and target.name == value.name
+        for target, value in zip(targets, values, strict=True)
+    )

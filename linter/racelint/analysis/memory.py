@@ -1,0 +1,124 @@
+"""Races where single steps are not atomic: any two unordered accesses of one memory location, one of them a write.
+
+A container has two locations: the variable that holds it, and its content. The elements of a sequence lie apart; which
+of them an index means is not known, so that they are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from racelint.analysis.body import own_each_turn
+from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
+from racelint.analysis.paths import root
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Fresh, Value
+from racelint.span import Span
+
+if TYPE_CHECKING:
+    from racelint.analysis.races import Spot
+
+SHAPES = {"write-write": 3, "write-read": 3, "content-write": 3, "content-read": 3, "content-iterate": 3}
+OF_VARIABLE = frozenset({"store", "update", "delete", "read", "test"})
+STORES = frozenset({"store", "update", "delete"})
+OF_CONTENT = IN_PLACE | {"lookup", "peek", "iterate", "snapshot"}
+SHARED_CONTENT = "map"  # the kind of a container whose content is one location
+LISTENER = "listener"  # callbacks of one registration run one after the other
+NOWHERE = Span(0, 0, 0, 0)
+INITIAL = frozenset({"main", "init", "<module>"})
+
+
+def shape(write: Access | Act, other: Access | Act) -> str | None:
+    """How two accesses of one place collide, the first of which is a write; None if they touch different memory."""
+    if isinstance(write, Act) or isinstance(other, Act):
+        return None  # the access that an act is has been recorded as well
+    if write.kind in STORES and other.kind in OF_VARIABLE:
+        return "write-write" if other.kind in STORES else "write-read"
+    if write.kind in IN_PLACE and other.kind in OF_CONTENT and write.detail == other.detail == SHARED_CONTENT:
+        if other.kind in IN_PLACE:
+            return "content-write"
+        return "content-iterate" if other.kind == "iterate" else "content-read"
+    return None
+
+
+class Memory:
+    """What the order of goroutines, and objects that are told apart, mean to pairs of accesses."""
+
+    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+
+    def governs(self, function_id: str) -> bool:
+        """Whether single steps of a function are not atomic."""
+        return not self._symbols.functions[function_id][0].module.traits.atomic_steps
+
+    def is_ordered(self, function_id: str, access: Access | Act, context: Context) -> bool:
+        """Whether an access comes before the start of a context by the same function, or is of an object that only
+        what this function starts can know.
+        """
+        if context.starter != function_id or context.span is None:
+            return self._is_made_by(function_id, access.path)
+        if context.kind == LISTENER:
+            return True  # it is registered; what calls it is mostly started later
+        if access.span[:2] > context.span[:2]:
+            return False
+        start = self._start(context)
+        looped = start is not None and start.looped and isinstance(access, Access) and access.looped
+        return not looped or self.is_new_each_turn(access.path, context)
+
+    def _is_made_by(self, function_id: str, path: Value) -> bool:
+        """Whether a path starts from an object that a function has made, which it knows by a variable."""
+        start = root(path)
+        return isinstance(start, Fresh) or (
+            isinstance(start, Captured) and start.function == function_id and start != path
+        )
+
+    def _start(self, context: Context) -> Start | None:
+        starts = self._effects[context.starter].starts.values() if context.starter else ()
+        return next((start for start in starts if start.span == context.span), None)
+
+    def is_new_each_turn(self, path: Value, context: Context) -> bool:
+        """Whether what a path starts from is another one in each turn of the loop that starts a context."""
+        start, origin = self._start(context), root(path)
+        if start is None or isinstance(origin, Fresh):
+            return isinstance(origin, Fresh)
+        if not isinstance(origin, Captured):
+            return False
+        source, function = self._symbols.functions[origin.function]
+        turns = [turn for turn in function.turns if turn.variable == origin.name and turn.loop == start.loop]
+        return bool(turns) and origin.name in own_each_turn(function, source.edition)
+
+    def is_one_after_other(self, one: Context, two: Context) -> bool:
+        """Whether two contexts are the callbacks of one registration, or one has ended when the other is started."""
+        if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
+            return False
+        if one.span == two.span:
+            return one.kind == LISTENER
+        second = self._start(max(one, two, key=lambda context: context.span or NOWHERE))
+        return second is not None and bool(second.joined)
+
+    def is_set_once(self, writes: Sequence[Spot]) -> bool:
+        """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`."""
+        for write in writes:
+            if not self.governs(write.function) or not write.locks:
+                return False
+            stores = [a for a in self._effects[write.function].all_acts() if a.kind == "store" and a.by == "condition"]
+            if write.access.kind != "store" or all(a.span.line != write.access.span.line for a in stores):
+                return False
+        return bool(writes)
+
+    def is_served(self, context: Context, steps: int = 3) -> bool:
+        """Whether a library starts a context, or a function that runs only where a library has called it."""
+        if context.is_external or steps == 0:
+            return False
+        if context.starter is None:
+            return True
+        roots = {entry.context for entry in self._contexts.entries.get(context.starter, ())}
+        return bool(roots) and all(self.is_served(self._contexts.roots[index], steps - 1) for index in roots)
+
+    def is_initial(self, root_id: str) -> bool:
+        """Whether the program's start is the way to an access: what libraries call comes later."""
+        return self._symbols.functions[root_id][1].name in INITIAL

@@ -1,0 +1,80 @@
+"""Whose an object is: what a path stands for in one entry state of a function, by the calls that lead there.
+
+Only for languages in which every unordered access counts: it must be shown that two contexts have the same object.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+
+if TYPE_CHECKING:
+    from racelint.analysis.contexts import Contexts, Entry
+    from racelint.analysis.places import Places
+    from racelint.analysis.symbols import Symbols
+
+FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # nobody else's yet; one for each context; unknown; shared
+MOST_STEPS = 8  # calls through which an object is handed on
+
+
+class Objects:
+    """Follows objects up the calls to where they come from."""
+
+    def __init__(self, symbols: Symbols, places: Places, contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._places = places
+        self._contexts = contexts
+
+    def of(self, path: Value | None, function: str, entry: Entry, steps: int = MOST_STEPS) -> int:
+        """What the object at the end of a path is to the context of an entry state."""
+        match path:
+            case None | TypeValue() | Global():
+                return SHARED
+            case Fresh():
+                return FRESH
+            case Param() if self._symbols.is_instance(path):
+                return entry.receiver
+            case Param():
+                return SHARED if self._places.is_bound(path) else self._given(path, entry, steps)
+            case Captured():
+                return self._captured(path, function, entry, steps)
+            case Field(base=base, name=name):
+                held = self.of(base, function, entry, steps)
+                return held if held == SHARED or self._places.is_inside(base, name) else MAYBE
+            case _:
+                return MAYBE  # an element among them: one of several, and mostly each worker has its own key
+
+    def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
+        """What callers give; of several calls the one that is known to lead here."""
+        came = self._contexts.entries.get(parameter.function, {}).get(entry)
+        site = self._contexts.sites.get((came.caller, came.span, parameter.function)) if came is not None else None
+        value = dict(site.given).get(parameter.index) if site is not None else None
+        if came is None or value is None or steps == 0:
+            return MAYBE
+        return self.of(value, came.caller, came.entry, steps - 1)
+
+    def _captured(self, variable: Captured, function: str, entry: Entry, steps: int) -> int:
+        """What a variable of a function around holds: the call of that function is on the way, or has started this."""
+        if function == variable.function:
+            return SHARED  # with what this very call has started
+        while steps > 0:
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None:
+                starter = self._contexts.roots[entry.context].starter or ""
+                if variable.name in [turn.variable for turn in self._symbols.functions[variable.function][1].turns]:
+                    return MAYBE  # another one in each turn
+                around = starter == variable.function or starter.startswith(f"{variable.function}.")
+                return SHARED if around else MAYBE
+            if came.caller == variable.function:
+                return self._variable(variable, came.entry, steps - 1)
+            function, entry, steps = came.caller, came.entry, steps - 1
+        return MAYBE
+
+    def _variable(self, variable: Captured, entry: Entry, steps: int) -> int:
+        """A parameter is what was given, any other variable is the running call's own."""
+        parameters = self._symbols.functions[variable.function][1].parameters
+        for index, parameter in enumerate(parameters):
+            if parameter.name == variable.name:
+                return self.of(Param(variable.function, index), variable.function, entry, steps)
+        return MAYBE
