@@ -124,8 +124,7 @@ class Operations(Body):
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""
-        found = self.types.element(self.types.of(channel), "value")
-        return isinstance(found, ClassType) and not self.symbols.types[found.type][1].fields
+        return self.types.element(self.types.of(channel), "value") == LibraryType("struct")
 
     # --- written types ------------------------------------------------------------------------------------------------
 
