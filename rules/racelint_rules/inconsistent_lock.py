@@ -50,6 +50,11 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
     beside another one, over long chains of calls, and where only a callback of unknown context forgets the lock.
 
+    In Go any read or write without the guard is an error, whatever it does: a plain read, too. The read side of an
+    RWMutex is enough for reads. Silent: what comes before a goroutine is started, what the only writer reads in the
+    goroutine (or the function) that alone writes, maps and slices that are only ever replaced whole when they are
+    handed out.
+
     ## Known limits
 
     A lock that is left out at more than three writes is not taken for a guard. Locks kept in containers (one a key) are

@@ -55,9 +55,19 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     where a method was found by its name alone, where an exception handler deals with the outcome, for plain stores
     beside plain stores, and for callers beside the event loop.
 
+    In Go every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that
+    races has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
+    compared. The read side of an RWMutex excludes writers only. Ordered, hence silent: before the `go` statement, after
+    `wg.Wait()`, after a receive from a channel that the function has made or that an object has for its signals;
+    variables that are new in each turn of the loop that starts the goroutines; `sync.Once`, atomics, `sync.Map`. High
+    confidence needs two contexts that the project or a library starts (goroutines, handlers, informers, reconcilers) on
+    an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of containers (a
+    worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what is set once
+    under a lock, setters, what interfaces with a single method lead to.
+
     ## Known limits
 
-    Objects are told apart by class and by the field that holds them, not one by one. Callers outside the project are
+    Conditions that go together (`if c.running` on both sides) are not understood in Go. Objects are told apart by class and by the field that holds them, not one by one. Callers outside the project are
     assumed to call public methods from any thread, but not two of them at once.
     """
     for race in program.races():

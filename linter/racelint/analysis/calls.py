@@ -267,7 +267,8 @@ class Calls(Replay, Library):
     def _unknown_callable(
         self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> None:
-        event = Invoke(callee, args, keywords, self.id, call)
+        guarded = bool(state.held) and not self.traits.atomic_steps
+        event = Invoke(callee, args, keywords, self.id, call, guarded=guarded)
         if visible(callee):
             self.record_invoke(event, [], state)
 

@@ -18,7 +18,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
-from racelint.analysis.state import TASKS, THREADS, Conditions, Invoke, Predicate, Read, Resize, State
+from racelint.analysis.state import TASKS, THREADS, Conditions, Held, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
@@ -218,11 +218,16 @@ class Replay(Locking, Origins):
         live = [(v, loop) for value, loop in during for v in substitute(value) if v != UNKNOWN]
         args = tuple([substitute.values(values) for values in invoke.args])
         keywords = tuple([(name, substitute.values(values)) for name, values in invoke.keywords])
+        guarded = invoke.guarded or (bool(state.held) and not self.traits.atomic_steps)
         for callee in callees:
             if isinstance(callee, FunctionValue | Partial):
+                held = state.held
+                if invoke.guarded:  # which of the callee's locks that is matters less than that there is one
+                    state.held = (*held, Held(UNKNOWN, invoke.span, "unknown"))
                 self._call_back(callee, args, keywords, live, Place(invoke.function, invoke.span), step.span, state)
+                state.held = held if invoke.guarded else state.held
             else:
-                moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls))
+                moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls), guarded)
                 self.record_invoke(moved, [pair for pair in live if visible(pair[0])], state)
 
     def _call_back(

@@ -58,6 +58,7 @@ class Invoke(NamedTuple):
     function: str
     span: Span
     calls: tuple[Call, ...] = ()
+    guarded: bool = False  # under some lock, in a language in which that decides
 
 
 Event: TypeAlias = Resize | Invoke
