@@ -68,8 +68,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     ## Known limits
 
     Conditions that go together (`if c.running` on both sides) are not understood in Go. Objects are told apart by class
-    and by the field that holds them, not one by one. Callers outside the project are assumed to call public methods from
-    any thread, but not two of them at once.
+    and by the field that holds them, not one by one. Callers outside the project are assumed to call public methods
+    from any thread, but not two of them at once.
     """
     for race in program.races():
         if race.shape in SEVERITIES:
