@@ -265,6 +265,8 @@ class Body(Flow[State, Frame]):
 
     def note(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path."""
+        if state.signalled and isinstance(path, Field) and path.base in state.signalled:
+            return  # after what was done before the channel was closed
         if kind == "read" and span in self.told:
             kind = "peek"
         elif kind == "read" and span == self.using:

@@ -151,8 +151,6 @@ class Effects:
             path, kind = path.base, "lookup"
         if type(start := root(path)) not in _SHARED and start not in self.escaped:
             return
-        if state.signalled and isinstance(path, Field) and path.base in state.signalled:
-            return  # after what was done before the channel was closed
         entries = self.accesses.setdefault((span, kind), [])
         for index, known in enumerate(entries):
             if known.path == path:

@@ -435,11 +435,11 @@ class Races:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
 
-    @staticmethod
-    def _held_apart(first: Spot, second: Spot) -> bool:
+    def _held_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods' own instances were found in two fields: two objects, as far as can be told."""
         one, two = first.entry.origin.lstrip("="), second.entry.origin.lstrip("=")
-        return first.located.own and second.located.own and bool(one) and bool(two) and one != two
+        starts = (root(first.access.path), root(second.access.path))
+        return bool(one) and bool(two) and one != two and all(self._symbols.is_instance(start) for start in starts)
 
     def is_whose(self, spot: Spot) -> bool:
         """Whether it is open whose object an access is of: one of several, or a caller's."""
