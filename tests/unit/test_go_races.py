@@ -171,6 +171,21 @@ def test_constructors_that_start_something(text, shapes):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("go idle(); s.set(); go s.run()", []),
+        ("go idle(); go s.run(); s.set()", ["write-read n"]),
+        ("go idle(); s.set(); go func() { s.begin() }()\n}\nfunc (s *S) begin() { go s.run()", []),
+        ("go idle(); for range 3 { s.set(); go s.run() }", ["write-read n"]),
+    ],
+)
+def test_calls_before_the_start(text, shapes):
+    methods = "func (s *S) set() { s.n = 1 }\nfunc (s *S) run() { println(s.n) }\n"
+    program = go(f"type S struct{{ n int }}\n\nfunc idle() {{}}\n{methods}func (s *S) Start() {{ {text} }}\n")
+    assert [shape.strip("()") for shape in program.shapes()] == shapes
+
+
 def test_a_channel_of_an_object_tells_when_it_is_ready():
     program = go("""
 type Call struct {

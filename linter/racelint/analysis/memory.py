@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import own_each_turn
-from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
 from racelint.analysis.paths import root
 from racelint.analysis.symbols import Symbols
@@ -99,6 +99,21 @@ class Memory:
             return one.kind == LISTENER
         second = self._start(max(one, two, key=lambda context: context.span or NOWHERE))
         return second is not None and bool(second.joined)
+
+    def is_started_later(self, function: str, entry: Entry, context: Context, steps: int = 3) -> bool:
+        """Whether an access lies in a call that is over when its caller starts what the context comes from."""
+        start = self._start(context)
+        if start is None or context.span is None or steps == 0:
+            return False
+        for caller, span in self._contexts.way(function, entry):
+            if caller == context.starter:
+                return span[:2] < context.span[:2] and not start.looped
+        around = {e.context for e in self._contexts.entries.get(context.starter or "", ())}
+        if entry.context in around:
+            return False
+        return bool(around) and all(
+            self.is_started_later(function, entry, self._contexts.roots[index], steps - 1) for index in around
+        )
 
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
         """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`."""

@@ -415,6 +415,10 @@ class Races:
         memory = self.memory
         if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
             return Silence.ORDERED
+        if memory.is_started_later(write.function, write.entry, two) or memory.is_started_later(
+            other.function, other.entry, one
+        ):
+            return Silence.ORDERED
         if one != two and memory.is_one_after_other(one, two):
             return Silence.ONE_CONTEXT
         if write.located.place.kind == "captured":
