@@ -74,7 +74,7 @@ class Locking(Starting, Attributes):
         enters = waits or self.symbols.method(type_id, "__enter__") is not None
         methods = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
         name = type_id.rpartition(":")[2].rpartition(".")[2].lower()
-        named = enters and name.endswith(("lock", "mutex"))
+        named = enters and name.endswith(("lock", "mutex", "condition"))
         return ("async" if waits else "exclusive") if methods or named else ""
 
     def take(self, value: Value, span: Span, state: State, *, shared: bool = False) -> bool:
