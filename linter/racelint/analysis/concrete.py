@@ -25,8 +25,8 @@ class Concrete:
         return self._known[key]
 
     def _classes(self, function_id: str, entry: Entry) -> frozenset[str]:
-        found = self._family(entry.type or self._owner(function_id))
-        while owner := self._owner(function_id):
+        found = self._family(entry.type or self._symbols.owner_of(function_id))
+        while owner := self._symbols.owner_of(function_id):
             found &= self._family(owner)
             name = self._symbols.functions[function_id][1].name
             came = self._contexts.entries[function_id].get(entry)
@@ -49,13 +49,9 @@ class Concrete:
 
     def _is_inherited(self, caller_id: str, owner: str, function_id: str) -> bool:
         """Whether a method is called as the base class's own, past an override: `super().method()`."""
-        caller = self._owner(caller_id)
+        caller = self._symbols.owner_of(caller_id)
         name = self._symbols.functions[function_id][1].name
         return caller in self._family(owner) and self._symbols.method(caller, name) != function_id
-
-    def _owner(self, function_id: str) -> str:
-        source, function = self._symbols.functions[function_id]
-        return f"{source.name}:{function.owner}" if function.owner else ""
 
     def _family(self, type_id: str) -> frozenset[str]:
         if type_id not in self._families:

@@ -368,13 +368,9 @@ class Finder:
         if self._is_ordered_by_steps(site.callee):
             overrides = [override for override in overrides if self._is_product(override)]
         elif isinstance(site.receiver, Field | Element | Member):
-            holder = self._owner(caller)
-            overrides = [override for override in overrides if self._owner(override) != holder]
+            holder = self._symbols.owner_of(caller)
+            overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]
         return overrides if len(overrides) <= 6 else []
-
-    def _owner(self, function_id: str) -> str:
-        source, function = self._symbols.functions[function_id]
-        return f"{source.name}:{function.owner}" if function.owner else ""
 
     # --- roots --------------------------------------------------------------------------------------------------------
 

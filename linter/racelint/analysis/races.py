@@ -267,7 +267,7 @@ class Races:
         """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
         if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
             return False
-        if not self._family(self._owner(self._contexts.root(spot.function, spot.entry)), spot.located.type):
+        if not self._family(self._symbols.owner_of(self._contexts.root(spot.function, spot.entry)), spot.located.type):
             return False
         owners = [lock.rpartition(".")[0] for lock in of_threads(other.entry.locks) if ":" in lock]
         return any(owner in self._symbols.types and not self._family(owner, spot.located.type) for owner in owners)
@@ -298,17 +298,15 @@ class Races:
         if context.starter is None:
             return False
         if context.kind == "task" and joined & TASKS:
-            return self._family(self._owner(function_id), self._owner(context.starter))
+            return self._family(self._symbols.owner_of(function_id), self._symbols.owner_of(context.starter))
         return bool(joined & LOCAL) and context.starter == function_id
 
     def are_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods that use their own instance are of classes that no object has both of."""
         own = first.located.own and second.located.own
-        return own and not self._places.related(self._owner(first.function), self._owner(second.function))
-
-    def _owner(self, function_id: str) -> str:
-        source, function = self._symbols.functions[function_id]
-        return f"{source.name}:{function.owner}" if function.owner else ""
+        return own and not self._places.related(
+            self._symbols.owner_of(first.function), self._symbols.owner_of(second.function)
+        )
 
     def is_mild(self, shape: str, write: Spot, other: Spot) -> bool:
         """Whether code deals with it itself (a handler), or it is configuration that is set before it matters."""
@@ -503,7 +501,7 @@ class Races:
         if made and all(not roots[index].is_external for index in made):
             return 1  # the objects are made by what runs there
         started_in = context.starter or context.function
-        owner = self._owner(started_in)
+        owner = self._symbols.owner_of(started_in)
         place = write.located.place
         if place.kind in ("global", "captured") or self._family(owner, write.located.type):
             return 3 if context.starter else 2
@@ -557,7 +555,7 @@ class Races:
         if context.kind != "decorated" or first.entry.context != second.entry.context or place.kind != "field":
             return False
         source, wrapper = self._symbols.functions[context.function]
-        return self._family(self._owner(f"{source.name}:{wrapper.parent}"), first.located.type)
+        return self._family(self._symbols.owner_of(f"{source.name}:{wrapper.parent}"), first.located.type)
 
     def _act(self, act: Act, write: Access | Act) -> str | None:
         """An act that depends on a check, against a write that may falsify it."""

@@ -278,6 +278,11 @@ class Symbols:
                 found.append(f"{source.name}:{record.methods[name]}")
         return found
 
+    def owner_of(self, function_id: str) -> str:
+        """The type that a method belongs to, "" for other functions."""
+        source, function = self.functions[function_id]
+        return f"{source.name}:{function.owner}" if function.owner else ""
+
     def is_instance(self, value: Value) -> bool:
         """Whether a value is the instance that a method was called on."""
         if not isinstance(value, Param) or value.index:
