@@ -13,6 +13,10 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+    def holds(self, inner: Span) -> bool:
+        """Whether another stretch lies in this one, or is the same."""
+        return self[:2] <= inner[:2] and inner[2:] <= self[2:]
+
 
 class Location(NamedTuple):
     """A span in a file. The path is absolute with forward slashes; reporters shorten it."""

@@ -48,9 +48,9 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     whose name or docstring says that the caller holds the lock (`_locked`), locks of unknown origin.
 
     Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
-    beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where the
-    object is only being put into service (`start`), where a test and its act are two sections of the lock, and where a
-    caller would go behind the object that holds this one and its lock.
+    beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
+    the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
+    where a caller would go behind the object that holds this one and its lock.
 
     In Go any read or write without the guard is an error, whatever it does: a plain read, too. The read side of an
     RWMutex is enough for reads. Silent: what comes before a goroutine is started, what the only writer reads in the

@@ -277,7 +277,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             return values
         result = self.opaque(self._await(values, span, state), span, state)
         for key, start in self.effects.starts.items():
-            if _within(start.span, call.span):
+            if call.span.holds(start.span):
                 state.joined |= LOCAL
                 if start.span == call.span:  # one after the other
                     self.effects.starts[key] = start._replace(looped=False, awaited=True)
@@ -339,10 +339,6 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         elements = NOTHING_KNOWN if expr.delegated else values
         self.summary.yields = unite([self.summary.yields, elements]) if self.summary.yields else elements
         return NOTHING_KNOWN
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _is_cheap(expr: Expr) -> bool:

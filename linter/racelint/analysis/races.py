@@ -303,10 +303,8 @@ class Races:
 
     def are_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods that use their own instance are of classes that no object has both of."""
-        own = first.located.own and second.located.own
-        return own and not self._places.related(
-            self._symbols.owner_of(first.function), self._symbols.owner_of(second.function)
-        )
+        owners = [self._symbols.owner_of(spot.function) for spot in (first, second)]
+        return first.located.own and second.located.own and not self._places.related(*owners)
 
     def is_mild(self, shape: str, write: Spot, other: Spot) -> bool:
         """Whether code deals with it itself (a handler), or it is configuration that is set before it matters."""

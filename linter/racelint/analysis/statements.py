@@ -417,7 +417,7 @@ class Statements(Calls):
         if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):
             state.joined |= LOCAL
             for key, start in self.effects.starts.items():
-                if hold.span[:2] <= start.span[:2] and start.span[2:] <= hold.span[2:] and not start.awaited:
+                if hold.span.holds(start.span):
                     self.effects.starts[key] = start._replace(awaited=True)
 
     def jump(self, jump: Jump, state: State) -> None:
