@@ -255,7 +255,7 @@ class Body(Flow[State, Frame]):
     def site(self, span: Span, state: State) -> Site:
         """The site of an expression; what an earlier turn made there becomes unknown."""
         site = Site(self.id, span)
-        if site in self._made:
+        if self.frames and site in self._made:  # outside loops it is the same object once more
             state.forget(site)
             here = (site.function, site.span)
             for made in [v for v in self.holders if isinstance(v, Fresh | Copy) and v.site[:2] == here]:  # type: ignore[index]

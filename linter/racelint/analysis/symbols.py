@@ -53,6 +53,7 @@ class Symbols:
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._globals: dict[tuple[str, str], Value] = {}
         self._ancestors: dict[str, tuple[Value, ...]] = {}
+        self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         for module, files in by_module(sources).items():
             self._add(module, files)
@@ -68,6 +69,7 @@ class Symbols:
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
             self._subtypes[interface] += types
+        self._below.clear()
         self._methods.clear()  # what was asked for while ancestors were still being found may be incomplete
         self._methods_by_name = self._index_methods()
         self._owners_of_fields: dict[str, list[str]] = defaultdict(list)
@@ -290,8 +292,14 @@ class Symbols:
         _, function = self.functions[value.function]
         return function.owner is not None and function.binding == "instance"
 
-    def subtypes(self, type_id: str) -> set[str]:
+    def subtypes(self, type_id: str) -> frozenset[str]:
         """All types below this one."""
+        known = self._below.get(type_id)
+        if known is None:
+            known = self._below[type_id] = self._all_below(type_id)
+        return known
+
+    def _all_below(self, type_id: str) -> frozenset[str]:
         seen: set[str] = set()
         todo = [type_id]
         while todo:
@@ -299,7 +307,7 @@ class Symbols:
                 if subtype not in seen:
                     seen.add(subtype)
                     todo.append(subtype)
-        return seen
+        return frozenset(seen)
 
     def field(self, type_id: str, name: str) -> tuple[str, FieldRecord] | None:
         """The record of a field and the type that declares it, nearest first."""
