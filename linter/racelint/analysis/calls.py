@@ -191,6 +191,8 @@ class Calls(Replay, Library):
                 return (Partial(Builtin("super"), (receiver[:1] if receiver else NOTHING_KNOWN,), ()),)
             case "getattr" if len(args) >= 2 and (name := _text(args[1])):
                 return unite([self.attribute(base, name, call.span, state) for base in args[0]])
+            case "type" if len(args) == 1 and all([self.types.class_of(v) for v in args[0]]):
+                return tuple(dict.fromkeys([TypeValue(self.types.class_of(v) or "") for v in args[0]]))
             case "setattr" if len(args) == 3 and (name := _text(args[1])):
                 self.sink = call.args[0]
                 for base in args[0]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os.path
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ EXTERNAL = "external"
 EXAMPLES = frozenset(
     {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks", "scripts"}
 )
+SHOWS = re.compile(r"(^|[_-])(examples?|demo)([_-]|\d*\.)")  # a file that is an example by its name
 DECIDING = frozenset({"truth", "none", "equal"})
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
 MOST_STEPS = 60  # calls from a context's root
@@ -763,11 +765,16 @@ class Finder:
 
 
 def _examples(paths: list[str]) -> frozenset[str]:
-    """The files that show how a program is used, by the folder they lie in: they say nothing about the program."""
+    """The files that show how a program is used, by their folders and names: they say nothing about the program."""
     if len(paths) < 2:
         return frozenset()
     root = len(os.path.commonpath(paths)) + 1
-    return frozenset(path for path in paths if not EXAMPLES.isdisjoint(path[root:].lower().split("/")[:-1]))
+    found: set[str] = set()
+    for path in paths:
+        *folders, name = path[root:].lower().split("/")
+        if not EXAMPLES.isdisjoint(folders) or SHOWS.search(name):
+            found.add(path)
+    return frozenset(found)
 
 
 def _covers(weak: Entry, strong: Entry) -> bool:

@@ -8,7 +8,7 @@ from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Const, Expr, Name
+from racelint.model import Assigned, Attr, Call, Const, Expr, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
@@ -116,10 +116,8 @@ class Places:
                 found = self._types.field(owner, name)
                 self._own_fields[key] = isinstance(found, ClassType) and found.value
                 return self._own_fields[key]
-            made = [a.value for a in declared[1].values if a.value != Const(None)] if declared else []
-            self._own_fields[key] = declared is not None and all(
-                isinstance(value, Call) and self._makes(declared[0], value) for value in made
-            )
+            made = [a for a in declared[1].values if a.value != Const(None)] if declared else []
+            self._own_fields[key] = declared is not None and all(self._makes(declared[0], value) for value in made)
         return self._own_fields[key]
 
     def is_inside(self, base: Value, name: str) -> bool:
@@ -127,9 +125,11 @@ class Places:
         owner = self._types.class_of(base)
         return owner is not None and self.is_own_field(owner, name)
 
-    def _makes(self, owner: str, call: Call) -> bool:
-        value = self._symbols.static(owner.partition(":")[0], call.func)
-        return isinstance(value, TypeValue | Builtin)
+    def _makes(self, owner: str, assigned: Assigned) -> bool:
+        if not isinstance(assigned.value, Call):
+            return False
+        maker = f"{owner.partition(':')[0]}:{assigned.function}"
+        return isinstance(self._symbols.meant(maker, assigned.value.func), TypeValue | Builtin)
 
     def _declarer(self, owner: str, name: str) -> str:
         """The topmost type in the line that has a field: subclasses share it."""

@@ -130,7 +130,12 @@ class Suspensions:
         context = self._contexts.roots[entry.context]
         if not context.is_external:
             return context.many
-        return not self._is_lifecycle(function_id, entry)
+        return not self._is_lifecycle(function_id, entry) and not self._is_stream(function_id, entry)
+
+    def _is_stream(self, function_id: str, entry: Entry) -> bool:
+        """Whether a caller takes results one after the other: two at once would take them from each other."""
+        _, function = self._symbols.functions[self._contexts.root(function_id, entry)]
+        return function.is_async and function.is_generator
 
     def _is_lifecycle(self, function_id: str, entry: Entry) -> bool:
         root = self._contexts.root(function_id, entry)

@@ -177,6 +177,21 @@ class Symbols:
             case _:
                 return None
 
+    def meant(self, function_id: str, expr: Expr) -> Value | None:
+        """The same for an expression in a function, whose own imports may name something too."""
+        source, function = self.functions.get(function_id, (None, None))
+        if source is None or function is None:
+            return None
+        match expr:
+            case Name(name=name, scope="local"):
+                bound = function.bindings.get(name, ())
+                known = len(bound) == 1 and isinstance(bound[0], Imported)
+                return self.resolve_import(source, bound[0]) if known else None  # type: ignore[arg-type]
+            case Attr(base=Name(scope="local") as base, name=name):
+                return self.member(self.meant(function_id, base), name)
+            case _:
+                return self.static(source.name, expr)
+
     def member(self, value: Value | None, name: str, links: int = LINKS) -> Value | None:
         """An attribute of a module, a library or a class, if that can be said without running anything."""
         match value:
@@ -349,7 +364,7 @@ class Symbols:
     def constructions(self, type_id: str) -> Iterator[tuple[str, Construction]]:
         """The calls of a type: each with the id of the function in which it stands."""
         for module, made in self._constructions.get(type_id.rpartition(":")[2].rpartition(".")[2], ()):
-            found = self.static(module, made.call.func)
+            found = self.meant(f"{module}:{made.function}", made.call.func)
             if found == TypeValue(type_id):
                 yield f"{module}:{made.function}", made
 

@@ -308,7 +308,26 @@ class Types:
         method = self._symbols.method(type_id, name)
         if not options and method is not None and self._symbols.functions[method][1].is_property:
             return self.returned(method)
-        return _only(options)
+        return self._counterpart(type_id, name) if not options else _only(options)
+
+    def _counterpart(self, type_id: str, name: str) -> TypeOf | None:
+        """What a library puts into a field of a class below its own: the one class of the module made for that, or the
+        one that is made with this class.
+        """
+        for row in self._knowledge.concurrency.counterparts:
+            if row.field == name and self._is_below(type_id, row.bases):
+                fitting = [other for other in self._symbols.types if self._is_below(other, row.types)]
+                near = [other for other in fitting if other.partition(":")[0] == type_id.partition(":")[0]]
+                found = near or [other for other in fitting if self._is_made_with(other, type_id)]
+                return ClassType(found[0]) if len(found) == 1 else None
+        return None
+
+    def _is_made_with(self, type_id: str, other: str) -> bool:
+        given = [(f, arg) for f, made in self._symbols.constructions(type_id) for arg in made.call.args]
+        return any(self._symbols.meant(function_id, arg) == TypeValue(other) for function_id, arg in given)
+
+    def _is_below(self, type_id: str, libraries: tuple[str, ...]) -> bool:
+        return any(isinstance(a, Builtin) and a.name in libraries for a in self._symbols.ancestors(type_id))
 
     def _assigned(self, module: str, record: FieldRecord) -> list[TypeOf | None]:
         return [self._of_assigned(module, assigned) for assigned in record.values[:8]]
@@ -477,7 +496,7 @@ class Types:
 
     def _of_call(self, function_id: str, call: Call, steps: int) -> TypeOf | None:
         source, _ = self._symbols.functions[function_id]
-        callee = self._symbols.static(source.name, call.func)
+        callee = self._symbols.meant(function_id, call.func)
         if callee is None and isinstance(call.func, Attr):
             owner = self._class(self.expression(function_id, call.func.base, steps))
             for part in self._symbols.embedding.chain(owner, call.func.name) if owner else ():

@@ -105,6 +105,9 @@ class Expressions:
         return Name(name, scope, self.span(node))
 
     def _attribute(self, node: ast.Attribute) -> Expr:
+        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):  # the same as type(x)
+            span = self.span(node)
+            return Call(Name("type", "global", span), (self.expr(node.value),), (), span)
         return Attr(self.expr(node.value), self.attribute_name(node.attr), self.span(node))
 
     def attribute_name(self, name: str) -> str:
