@@ -52,6 +52,7 @@ EXAMPLES = frozenset(
 SHOWS = re.compile(r"(^|[_-])(examples?|demo)([_-]|\d*\.)")  # a file that is an example by its name
 DECIDING = frozenset({"truth", "none", "equal"})
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
+ELSEWHERE = "?"  # an object that no field is known to hold
 MOST_STEPS = 60  # calls from a context's root
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
@@ -596,7 +597,7 @@ class Finder:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contract(callee)
         sure = entry.sure and site.certain
-        origin = self._origin(entry, site)
+        origin = self._origin(entry, site, caller)
         receiver = self._receiver(entry, site, caller, callee)
         flags = self._flags(entry, site, caller, callee)
         type_id, constructor = self._type(entry, site, caller), self._constructor(entry, site, caller)
@@ -660,18 +661,22 @@ class Finder:
             case receiver:
                 return self._types.class_of(receiver) or ""
 
-    def _origin(self, entry: Entry, site: CallSite) -> str:
-        """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
+    def _origin(self, entry: Entry, site: CallSite, caller: str) -> str:
+        """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps, and
+        `ELSEWHERE` for a variable of which that is not known.
+        """
         match site.receiver:
             case Param() as own if self._symbols.is_instance(own):
                 return entry.origin
             case Field(base=base, name=name):
-                owner = self._types.class_of(base)
+                owner = base.type if isinstance(base, TypeValue) else self._types.class_of(base)
                 if owner is None:
-                    return ""
+                    return "" if self._is_ordered_by_steps(caller) else ELSEWHERE
                 return f"{'=' if self._places.is_own_field(owner, name) else ''}{owner}.{name}"
-            case _:
+            case None:
                 return ""
+            case _:
+                return "" if self._is_ordered_by_steps(caller) else ELSEWHERE
 
     def _receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
         """What the callee's own instance is to the context."""
@@ -692,7 +697,8 @@ class Finder:
                     return MAYBE
                 while isinstance(base, Field):
                     owner = self._types.class_of(base.base)
-                    if owner is None or not self._places.is_own_field(owner, base.name):
+                    back = owner is not None and entry.receiver == FRESH and self._places.leads_back(owner, base.name)
+                    if owner is None or not (back or self._places.is_own_field(owner, base.name)):
                         return SHARED
                     base = base.base
                 if isinstance(base, Param):

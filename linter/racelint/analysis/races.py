@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
+NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
 MOST_CALLS = 6  # from a context's root to an access
 ERROR = 3  # of SEVERITY
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
@@ -94,6 +95,7 @@ class Races:
         self._concrete = Concrete(symbols, contexts)
         self._objects = Objects(symbols, places, contexts)
         self.memory = Memory(symbols, effects, contexts)
+        self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self.spots = self._gather()
 
     def _gather(self) -> dict[Place, list[Spot]]:
@@ -243,11 +245,15 @@ class Races:
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure):
             confidence = 1
+        if self._may_be_two(write, other) or self._is_setting_up(write, other) or self._is_setting_up(other, write):
+            confidence = 1
         if self.goes_behind(write, other) or self.goes_behind(other, write):
             confidence = 1
         if (one.is_external or two.is_external) and _is_member(write.access.path) != _is_member(other.access.path):
             confidence = 1  # what a container of the project holds is hardly what a caller made himself
-        if SEVERITY[shape] < ERROR and (self.is_far(write, MOST_CALLS // 2) or self.is_far(other, MOST_CALLS // 2)):
+        if any(self._contexts.roots[s.entry.context].is_external and self.is_far(s, NEAR) for s in (write, other)):
+            confidence = 1  # a caller who goes a long way round mostly comes by what keeps others out
+        if SEVERITY[shape] < ERROR and (self.is_far(write, NEAR) or self.is_far(other, NEAR)):
             confidence = 1  # a value that is seen late matters only if the two have to do with each other
         if shape == "count-count" and not self._is_read(place):
             confidence = 1  # nobody looks at the count
@@ -262,6 +268,22 @@ class Races:
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
         return Pair(place, write, other, shape, "contexts", confidence)
+
+    def _may_be_two(self, first: Spot, second: Spot) -> bool:
+        """Whether a type has several objects, and each side reaches its own by another way."""
+        one, two = first.entry.origin, second.entry.origin
+        if one == two or not (one and two and first.located.own and second.located.own):
+            return False
+        return self.memory.governs(first.function) is False and self._sites[first.located.type] > 1
+
+    def _is_setting_up(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing."""
+        if not self._contexts.roots[spot.entry.context].is_external:
+            return False
+        root = self._contexts.root(spot.function, spot.entry)
+        if self._symbols.functions[root][1].name != "__init__":
+            return False
+        return other.entry.context not in self._contexts.started_under.get(root, ())
 
     def goes_behind(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""

@@ -23,6 +23,7 @@ from racelint.model import (
     Module,
     Name,
     Source,
+    Star,
     Type,
 )
 from racelint.model import (
@@ -367,6 +368,17 @@ class Symbols:
             found = self.meant(f"{module}:{made.function}", made.call.func)
             if found == TypeValue(type_id):
                 yield f"{module}:{made.function}", made
+
+    def handed(self, type_id: str, position: int, name: str) -> Iterator[tuple[str, Expr]]:
+        """What the calls of a type give for a parameter, each with the id of the function in which it stands."""
+        for function_id, made in self.constructions(type_id):
+            call = made.call
+            spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
+            given = dict(call.keywords).get(name) or (
+                call.args[position] if position < len(call.args) and not spread else None
+            )
+            if given is not None:
+                yield function_id, given
 
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""

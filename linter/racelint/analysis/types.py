@@ -45,7 +45,6 @@ from racelint.model import (
     Make,
     Name,
     Op,
-    Star,
     TypeRef,
 )
 from racelint.model import (
@@ -227,13 +226,8 @@ class Types:
         ]
         options: list[TypeOf | None] = []
         for owner in (type_id, *heirs):
-            for function_id, made in self._symbols.constructions(owner):
-                call = made.call
-                named = dict(call.keywords).get(name)
-                spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
-                given = named or (call.args[position] if position < len(call.args) and not spread else None)
-                if given is not None:
-                    options.append(self.expression(function_id, given))
+            for function_id, given in self._symbols.handed(owner, position, name):
+                options.append(self.expression(function_id, given))
                 if len(options) >= MOST_GIVEN:
                     return _only(options)
         return _only(options)
