@@ -210,12 +210,18 @@ class Finder:
         return self._found
 
     def _consuming(self) -> Iterator[str]:
-        """Public functions from which a started context takes one result after the other: there is one who does."""
-        for context in self._found.roots:
-            if context.kind == "thread":
-                for callee, site in self._edges.get(context.function, ()):
-                    if site.looped and site.used and self._symbols.functions[callee][1].is_public:
-                        yield callee
+        """Public functions from which a thread, or a stream that callers read, takes one result after the other: there
+        is one who does.
+        """
+        takers = [context.function for context in self._found.roots if context.kind == "thread"]
+        takers += [f for functions in self._merged.values() for f in functions if self._is_stream(f)]
+        for taker in takers:
+            for callee, site in self._edges.get(taker, ()):
+                if site.looped and site.used and self._symbols.functions[callee][1].is_public:
+                    yield callee
+
+    def _is_stream(self, function_id: str) -> bool:
+        return self._symbols.functions[function_id][1].is_generator and not self._is_coroutine(function_id)
 
     def _leading_to(self, function_id: str) -> set[str]:
         """A function, and those that call it, directly or by one other."""
@@ -364,6 +370,7 @@ class Finder:
             or isinstance(site.receiver, Fresh)
             or function.owner is None
             or function.name == "__init__"
+            or self._places.is_exact(site.receiver)
         ):
             return []
         owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"

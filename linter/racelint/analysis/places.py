@@ -121,6 +121,19 @@ class Places:
             self._own_fields[key] = declared is not None and all(self._makes(declared[0], value) for value in made)
         return self._own_fields[key]
 
+    def is_exact(self, value: Value) -> bool:
+        """Whether an object is of its class and of none below: a field that is only ever given what that class makes."""
+        owner = self._types.class_of(value.base) if isinstance(value, Field) else None
+        made = self._types.class_of(value)
+        declared = self._symbols.field(owner, value.name) if owner and isinstance(value, Field) else None
+        if declared is None or made is None or declared[1].annotation is not None:
+            return False
+        module, values = declared[0].partition(":")[0], [a for a in declared[1].values if a.value != Const(None)]
+        return bool(values) and all(
+            isinstance(a.value, Call) and self._symbols.meant(f"{module}:{a.function}", a.value.func) == TypeValue(made)
+            for a in values
+        )
+
     def leads_back(self, owner: str, name: str) -> bool:
         """Whether a field holds the object that has made this one and has given itself to the constructor."""
         key = (owner, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from racelint.analysis.concrete import Concrete
@@ -251,8 +251,6 @@ class Races:
             confidence = 1
         if (one.is_external or two.is_external) and _is_member(write.access.path) != _is_member(other.access.path):
             confidence = 1  # what a container of the project holds is hardly what a caller made himself
-        if any(self._contexts.roots[s.entry.context].is_external and self.is_far(s, NEAR) for s in (write, other)):
-            confidence = 1  # a caller who goes a long way round mostly comes by what keeps others out
         if SEVERITY[shape] < ERROR and (self.is_far(write, NEAR) or self.is_far(other, NEAR)):
             confidence = 1  # a value that is seen late matters only if the two have to do with each other
         if shape == "count-count" and not self._is_read(place):
@@ -628,6 +626,21 @@ def _is_member(path: Value) -> bool:
 def _class(spot: Spot) -> str:
     """The class of the object, as near as the way to the access tells."""
     return spot.entry.type if spot.located.own and spot.entry.type else spot.located.type
+
+
+def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
+    """The races by place, without those inside of an object whose one holder is a race itself: it needs the lock."""
+    found = {pair.place: pair for pair in pairs}
+    sure = {(place.owner, place.name) for place, pair in found.items() if pair.confidence > 1}
+    return {place: pair for place, pair in found.items() if _holder(pair) not in sure}
+
+
+def _holder(pair: Pair) -> tuple[str, str]:
+    """The field through which both sides reach the object at hand: its owner and its name."""
+    one, two = pair.first.entry.origin.lstrip("="), pair.second.entry.origin.lstrip("=")
+    own = pair.first.located.own and pair.second.located.own
+    owner, _, name = one.rpartition(".") if own and one == two else ("", "", "")
+    return owner, name
 
 
 def _made_apart(first: Spot, second: Spot) -> bool:
