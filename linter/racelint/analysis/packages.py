@@ -44,6 +44,7 @@ def merged(files: list[Source]) -> Module:
         types={}, functions={}, globals={},
         attribute_stores=tuple(store for file in files for store in file.module.attribute_stores),
         constructions=tuple(made for file in files for made in file.module.constructions),
+        fillings=tuple(filling for file in files for filling in file.module.fillings),
     )  # fmt: skip
     bodies: dict[str, Block] = {}
     for file in files:

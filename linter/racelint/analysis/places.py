@@ -122,7 +122,7 @@ class Places:
         return self._own_fields[key]
 
     def is_exact(self, value: Value) -> bool:
-        """Whether an object is of its class and of none below: a field that is only ever given what that class makes."""
+        """Whether an object is of its class and none below: a field that is only ever given what that class makes."""
         owner = self._types.class_of(value.base) if isinstance(value, Field) else None
         made = self._types.class_of(value)
         declared = self._symbols.field(owner, value.name) if owner and isinstance(value, Field) else None

@@ -12,6 +12,7 @@ from racelint.analysis.packages import by_module, merged
 from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
+    Assigned,
     Attr,
     Call,
     Closure,
@@ -56,6 +57,7 @@ class Symbols:
         self._ancestors: dict[str, tuple[Value, ...]] = {}
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
+        self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         for module, files in by_module(sources).items():
             self._add(module, files)
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
@@ -86,6 +88,9 @@ class Symbols:
             name=module, module=content, reported=any([file.reported for file in files])
         )
         self.stored_from_outside.update(store.name for store in content.attribute_stores)
+        for filling in content.fillings:
+            owner = f"{module}:{filling.owner}" if filling.owner else module
+            self.fillings[owner, filling.name].append(Assigned(filling.function, filling.value))
         for file in files:
             source = file._replace(name=module, module=content)
             for qualname in file.module.functions:

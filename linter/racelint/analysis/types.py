@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import ClassType as ClassType
 from racelint.analysis.type_names import LibraryType as LibraryType
@@ -302,7 +304,23 @@ class Types:
         method = self._symbols.method(type_id, name)
         if not options and method is not None and self._symbols.functions[method][1].is_property:
             return self.returned(method)
-        return self._counterpart(type_id, name) if not options else _only(options)
+        if not options:
+            return self._counterpart(type_id, name)
+        lines = [(a.type, a.type.partition(":")[0]) for a in self._symbols.ancestors(type_id) if type(a) is TypeValue]
+        put = [
+            (module, filling) for owner, module in lines for filling in self._symbols.fillings.get((owner, name), ())
+        ]
+        return self._filled(_only(options), [(f"{module}:{f.function}", f.value) for module, f in put[:MOST_GIVEN]])
+
+    def _filled(self, found: TypeOf | None, put: Iterable[tuple[str, Expr]], steps: int = STEPS) -> TypeOf | None:
+        """A container whose elements' type is not said, with the type of all that is put into it."""
+        if not isinstance(found, LibraryType) or found.args:
+            return found
+        container = self._knowledge.container(found.name)
+        element = _only([self.expression(function_id, value, steps - 1) for function_id, value in put])
+        if element is None or container is None:
+            return found
+        return LibraryType(found.name, (None, element) if "keys" in container.views else (element,))
 
     def _counterpart(self, type_id: str, name: str) -> TypeOf | None:
         """What a library puts into a field of a class below its own: the one class of the module made for that, or the
@@ -345,13 +363,17 @@ class Types:
                 return None
             if record.annotation is not None:
                 return self.declared(function_id, record.annotation)
-            return _only(self._assigned(source.name, record))
+            fillings = self._symbols.fillings.get((source.name, name), [])[:MOST_GIVEN]
+            given = [(f"{source.name}:{filling.function}", filling.value) for filling in fillings]
+            return self._filled(_only(self._assigned(source.name, record)), given)
         if name in function.annotations:
             return self.declared(function_id, function.annotations[name])
         for index, parameter in enumerate(function.parameters):
             if parameter.name == name:
                 return self._parameter(function_id, index)
-        return _only([self.expression(function_id, expr, steps - 1) for expr in function.bindings.get(name, ())[:6]])
+        found = _only([self.expression(function_id, expr, steps - 1) for expr in function.bindings.get(name, ())[:6]])
+        put = [(function_id, value) for value in function.bindings.get(f"{name}[]", ())[:6]]
+        return self._filled(found, put, steps) if put else found
 
     def returned(self, function_id: str) -> TypeOf | None:
         """What a function is declared to return."""
