@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.documented import Documented
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
 from racelint.analysis.memory import SHAPES, Memory
 from racelint.analysis.memory import shape as memory_shape
@@ -70,7 +71,7 @@ class Pair(NamedTuple):
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
     "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
-    `evidence` is "contexts" or "guard"; a guard is held at `held` of `total` accesses.
+    `evidence` is "contexts", "documented" (two callers, of a type that says they may) or "guard"; a guard is held at `held` of `total` accesses.
     """
 
     place: Place
@@ -95,6 +96,7 @@ class Races:
         self._concrete = Concrete(symbols, contexts)
         self._objects = Objects(symbols, places, contexts)
         self.memory = Memory(symbols, effects, contexts)
+        self._documented = Documented(symbols, contexts)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self.spots = self._gather()
 
@@ -184,7 +186,7 @@ class Races:
             context = write.entry.context
             if context not in meeting:
                 meeting[context] = [spot for spot in spots if self._may_meet(place, context, spot.entry.context)]
-            for other in meeting[context]:
+            for other in (*meeting[context], *self._by_contract(write, spots)):
                 race = self.judge(place, write, other)
                 if isinstance(race, Silence):
                     continue
@@ -196,6 +198,15 @@ class Races:
                 if best is None or own > rank:
                     best, rank = race, own
         return best
+
+    def _by_contract(self, write: Spot, spots: list[Spot]) -> list[Spot]:
+        """The accesses that other callers make at the same time, on an object of a type that says they may."""
+        owner = self._says_shared(write)
+        return [spot for spot in spots if self._family(owner, self._says_shared(spot))] if owner else []
+
+    def _says_shared(self, spot: Spot) -> str:
+        """The type on whose own instance an access is, if that type says that many callers may use it at once."""
+        return self._documented.shared_by(spot.function, spot.entry) if spot.located.own else ""
 
     def _matters(self, spot: Spot) -> bool:
         """Whether an access can be a side of a race: plain reads and look-ups may be one step each."""
@@ -265,7 +276,8 @@ class Races:
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
-        return Pair(place, write, other, shape, "contexts", confidence)
+        callers = one.is_external and two.is_external
+        return Pair(place, write, other, shape, "documented" if callers else "contexts", confidence)
 
     def _may_be_two(self, first: Spot, second: Spot) -> bool:
         """Whether a type has several objects, and each side reaches its own by another way."""
@@ -391,6 +403,8 @@ class Races:
             return self._goroutines(write, one, other, two)
         if write.located.place.kind == "captured":
             return self._in_one_activation(write, one, other, two)
+        if one.is_external and two.is_external and (owner := self._says_shared(write)):
+            return self._shared_by_contract(owner, write, other)
         in_turn = _one_at_a_time(one, two)
         if in_turn is not None:
             return in_turn
@@ -418,6 +432,13 @@ class Races:
         if one.is_external or two.is_external:
             return self._with_caller(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _shared_by_contract(self, owner: str, write: Spot, other: Spot) -> int | Silence:
+        """Two callers at once, of a type that says they may, on what is the object's own."""
+        if not self._family(owner, self._says_shared(other)):
+            return Silence.CALLERS
+        sure = SHARED == write.receiver == other.receiver and write.located.certain and other.located.certain
+        return 2 if sure and not self.is_far(write, NEAR) and not self.is_far(other, NEAR) else 1
 
     def _is_waited_for(self, context: Context, caller: Context) -> bool:
         """Whether it is the caller who has started a context, on whatever way, and waits for it at once."""
