@@ -672,18 +672,12 @@ class Finder:
         """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps, and
         `ELSEWHERE` for a variable of which that is not known.
         """
-        match site.receiver:
-            case Param() as own if self._symbols.is_instance(own):
-                return entry.origin
-            case Field(base=base, name=name):
-                owner = base.type if isinstance(base, TypeValue) else self._types.class_of(base)
-                if owner is None:
-                    return "" if self._is_ordered_by_steps(caller) else ELSEWHERE
-                return f"{'=' if self._places.is_own_field(owner, name) else ''}{owner}.{name}"
-            case None:
-                return ""
-            case _:
-                return "" if self._is_ordered_by_steps(caller) else ELSEWHERE
+        receiver, by_steps = site.receiver, self._is_ordered_by_steps(caller)
+        if isinstance(receiver, Param) and self._symbols.is_instance(receiver):
+            return entry.origin
+        if receiver is None and by_steps:
+            return ""
+        return self._places.holder(receiver, entry.type) or ("" if by_steps else ELSEWHERE)
 
     def _receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
         """What the callee's own instance is to the context."""
@@ -715,6 +709,8 @@ class Finder:
                 return SHARED
             case Element() | Member() as path if isinstance(root(path), Param | Global | Captured | TypeValue):
                 return SHARED
+            case Element(base=Field()) | Member(base=Field()) as path if isinstance(root(path), Result):
+                return SHARED  # out of some object's table: whoever has that has this, too
             case Captured():
                 return SHARED
             case _:

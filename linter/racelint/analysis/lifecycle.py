@@ -11,6 +11,10 @@ STARTING = {
     "start", "open", "setup", "init", "initialize", "initialise", "launch", "begin", "bootstrap",
     "__enter__", "__aenter__",
 }  # fmt: skip
+CLOSING = {
+    "stop", "close", "aclose", "disconnect", "teardown", "shutdown", "terminate", "finalize", "destroy", "cleanup",
+    "__exit__", "__aexit__", "__del__",
+}  # fmt: skip
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
 CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")  # where a word starts in mixed case
 
@@ -25,6 +29,11 @@ def is_lifecycle(name: str) -> bool:
 def is_starting(name: str) -> bool:
     """Whether a public function is one by which something is put into service: nobody uses it before."""
     return name in STARTING or name.startswith(("start_", "setup_", "init_", "async_setup", "on_start"))
+
+
+def is_closing(name: str) -> bool:
+    """Whether a function ends the life of its object: hardly anybody uses it any more."""
+    return name.lstrip("_") in CLOSING or name in CLOSING
 
 
 def is_border(name: str) -> bool:

@@ -121,6 +121,27 @@ class Places:
             self._own_fields[key] = declared is not None and all(self._makes(declared[0], value) for value in made)
         return self._own_fields[key]
 
+    def holder(self, value: Value | None, own_type: str = "") -> str:
+        """The field that holds an object, "Type.field": marked "=" if its type makes what it keeps, with "[]" for what
+        is in a container there. "" if that is not known. `own_type` is the class of a method's own instance.
+        """
+        inner = value
+        while isinstance(inner, Element | Member):
+            inner = inner.base
+        if not isinstance(inner, Field):
+            return ""
+        owner = inner.base.type if isinstance(inner.base, TypeValue) else self._types.class_of(inner.base)
+        if owner is None:
+            return ""
+        duck = self._symbols.types[owner][0].module.traits.duck_typed
+        if inner is not value and not duck:
+            return ""
+        if duck and self._symbols.is_instance(inner.base) and own_type in self._symbols.subtypes(owner):
+            owner = own_type
+        if inner is not value:
+            return f"{owner}.{inner.name}[]"
+        return f"{'=' if self.is_own_field(owner, inner.name) else ''}{owner}.{inner.name}"
+
     def is_exact(self, value: Value) -> bool:
         """Whether an object is of its class and none below: a field that is only ever given what that class makes."""
         owner = self._types.class_of(value.base) if isinstance(value, Field) else None

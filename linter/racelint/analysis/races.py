@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
+from racelint.analysis.lifecycle import is_closing
 from racelint.analysis.memory import SHAPES, Memory
 from racelint.analysis.memory import shape as memory_shape
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
@@ -71,7 +72,8 @@ class Pair(NamedTuple):
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
     "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
-    `evidence` is "contexts", "documented" (two callers, of a type that says they may) or "guard"; a guard is held at `held` of `total` accesses.
+    `evidence` is "contexts", "documented" (two callers, of a type that says they may) or "guard" (held at `held` of
+    `total` accesses).
     """
 
     place: Place
@@ -233,7 +235,7 @@ class Races:
             return Silence.APART
         if self._is_unknown_yet(write, other) or self._is_unknown_yet(other, write):
             return Silence.OWNED
-        if write.entry.origin != other.entry.origin and _made_apart(write, other):
+        if _made_apart(write, other) and not self._is_same_holder(write.entry.origin, other.entry.origin):
             return Silence.APART
         if self.is_driven_instead(write, other) or self.is_driven_instead(other, write):
             return Silence.CALLERS
@@ -256,7 +258,7 @@ class Races:
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure):
             confidence = 1
-        if self._may_be_two(write, other) or self._is_setting_up(write, other) or self._is_setting_up(other, write):
+        if self.may_be_two(write, other) or self._is_setting_up(write, other) or self._is_setting_up(other, write):
             confidence = 1
         if self.goes_behind(write, other) or self.goes_behind(other, write):
             confidence = 1
@@ -279,12 +281,31 @@ class Races:
         callers = one.is_external and two.is_external
         return Pair(place, write, other, shape, "documented" if callers else "contexts", confidence)
 
-    def _may_be_two(self, first: Spot, second: Spot) -> bool:
+    def may_be_two(self, first: Spot, second: Spot) -> bool:
         """Whether a type has several objects, and each side reaches its own by another way."""
-        one, two = first.entry.origin, second.entry.origin
-        if one == two or not (one and two and first.located.own and second.located.own):
+        if self.memory.governs(first.function) or self._sites[first.located.type] < 2:
             return False
-        return self.memory.governs(first.function) is False and self._sites[first.located.type] > 1
+        if first.located.place.kind != "field":
+            return False
+        one, two = self._held_by(first), self._held_by(second)
+        return bool(one and two) and not self._is_same_holder(one, two)
+
+    def _held_by(self, spot: Spot) -> str:
+        """The field that holds the object at hand."""
+        path = spot.access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        if spot.located.own or not isinstance(path, Field):
+            return spot.entry.origin
+        return self._places.holder(path.base, spot.entry.type) or ELSEWHERE
+
+    def _is_same_holder(self, first: str, second: str) -> bool:
+        """Whether two fields are one: of one class, or of a class and one below."""
+        one, two = first.lstrip("="), second.lstrip("=")
+        if one == two:
+            return True
+        (owner, _, name), (other, _, named) = one.rpartition("."), two.rpartition(".")
+        return name == named and self._places.related(owner, other)
 
     def _is_setting_up(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing."""
@@ -427,6 +448,8 @@ class Races:
         if write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
         certain = write.located.certain and other.located.certain
+        if (one.is_external or two.is_external) and self._closes(two if one.is_external else one):
+            return 1  # who still calls then
         if "remote" in (one.kind, two.kind) and (one.is_external or two.is_external):
             return 2 if self.shape(write, other) == "resize-iterate" else 1  # callers may run on the loop themselves
         if one.is_external or two.is_external:
@@ -439,6 +462,11 @@ class Races:
             return Silence.CALLERS
         sure = SHARED == write.receiver == other.receiver and write.located.certain and other.located.certain
         return 2 if sure and not self.is_far(write, NEAR) and not self.is_far(other, NEAR) else 1
+
+    def _closes(self, context: Context) -> bool:
+        """Whether a context is started only to close something."""
+        names = [self._symbols.functions[f][1].name for f in (context.starter, context.function) if f]
+        return context.starter is not None and any(is_closing(name) for name in names)
 
     def _is_waited_for(self, context: Context, caller: Context) -> bool:
         """Whether it is the caller who has started a context, on whatever way, and waits for it at once."""
