@@ -459,7 +459,7 @@ class Filling(Record):
 
 
 class Construction(Record):
-    """A call of something that goes by a type's name, and the function it stands in: what constructors are given."""
+    """A call that gives something, and the function it stands in: what constructors and functions are given."""
 
     function: str
     call: Call

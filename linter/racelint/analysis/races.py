@@ -164,7 +164,7 @@ class Races:
         start = root(path)
         if isinstance(start, Captured) and path != start and not self._is_instance(start):
             return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
-        return of_root(path)
+        return of_root(path, self._symbols)
 
     def _is_instance(self, variable: Captured) -> bool:
         """Whether a captured variable is the instance of the method around."""
@@ -698,9 +698,7 @@ def _made_apart(first: Spot, second: Spot) -> bool:
     return both_own and first.entry.origin.startswith("=") and second.entry.origin.startswith("=")
 
 
-def of_root(path: Value) -> int:
+def of_root(path: Value, symbols: Symbols) -> int:
     """What an object that is reached by a path is to the context: shared, or perhaps the caller's own."""
     start = root(path)
-    if isinstance(start, Param) and start.index:
-        return MAYBE
-    return SHARED
+    return MAYBE if isinstance(start, Param) and not symbols.is_instance(start) else SHARED

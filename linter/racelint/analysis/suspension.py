@@ -89,7 +89,7 @@ class Suspensions:
         is_coroutine = self._is_coroutine(function_id)
         for entry in entries:
             context = self._contexts.roots[entry.context]
-            reached = entry.receiver if located.own or located.constructed else of_root(path)
+            reached = entry.receiver if located.own or located.constructed else of_root(path, self._symbols)
             runs = context.is_loop or context.kind == "handler" or (context.is_external and is_coroutine)
             if runs and reached == SHARED:
                 yield entry

@@ -377,13 +377,14 @@ class Symbols:
     def handed(self, type_id: str, position: int, name: str) -> Iterator[tuple[str, Expr]]:
         """What the calls of a type give for a parameter, each with the id of the function in which it stands."""
         for function_id, made in self.constructions(type_id):
-            call = made.call
-            spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
-            given = dict(call.keywords).get(name) or (
-                call.args[position] if position < len(call.args) and not spread else None
-            )
+            given = argument(made.call, position, name)
             if given is not None:
                 yield function_id, given
+
+    def called(self, name: str) -> Iterator[tuple[str, Call]]:
+        """The calls of anything by a name that give something, each with the id of the function in which it stands."""
+        for module, made in self._constructions.get(name, ()):
+            yield f"{module}:{made.function}", made.call
 
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""
@@ -438,3 +439,11 @@ def _absolute(source: Source, imported: Imported) -> str:
         parts = parts[:-1]
     parts = parts[: len(parts) - (imported.level - 1)]
     return ".".join([*parts, imported.module] if imported.module else parts)
+
+
+def argument(call: Call, position: int, name: str) -> Expr | None:
+    """What a call gives for a parameter; None if it gives nothing, or that is not known."""
+    if position < 0:
+        return None
+    spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
+    return dict(call.keywords).get(name) or (call.args[position] if position < len(call.args) and not spread else None)

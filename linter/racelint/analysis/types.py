@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.symbols import MODULE, Symbols, argument
 from racelint.analysis.type_names import ClassType as ClassType
 from racelint.analysis.type_names import LibraryType as LibraryType
 from racelint.analysis.type_names import TypeOf as TypeOf
@@ -76,6 +76,7 @@ class Types:
         self._variables: dict[tuple[str, str], TypeOf | None] = {}
         self._values: dict[Value, TypeOf | None] = {}
         self._returns: dict[str, TypeOf | None] = {}
+        self._parameters: dict[tuple[str, int], TypeOf | None] = {}
 
     # --- containers ---------------------------------------------------------------------------------------------------
 
@@ -213,7 +214,40 @@ class Types:
             return found if isinstance(found, LibraryType) and self._knowledge.container(found.name) else None
         if function.name == "__init__" and function.owner:
             return self._given(f"{source.name}:{function.owner}", index - 1, parameter.name)
-        return None
+        return self._from_calls(function_id, index) if source.module.traits.duck_typed else None
+
+    def _from_calls(self, function_id: str, index: int) -> TypeOf | None:
+        """What the project's calls of a function give for a parameter, if that is always of one class."""
+        key = (function_id, index)
+        if key not in self._parameters:
+            self._parameters[key] = None
+            self._parameters[key] = self._from_all_calls(function_id, index)
+        return self._parameters[key]
+
+    def _from_all_calls(self, function_id: str, index: int) -> TypeOf | None:
+        _, function = self._symbols.functions[function_id]
+        if function.name in self._knowledge.common_methods or function.name.startswith("<"):
+            return None
+        position = index - 1 if function.owner and function.binding != "none" else index
+        options: list[TypeOf | None] = []
+        for caller, call in self._symbols.called(function.name):
+            given = argument(call, position, function.parameters[index].name)
+            if given is not None and self._leads_to(caller, call, function_id):
+                options.append(self.expression(caller, given))
+                if len(options) >= MOST_GIVEN:
+                    break
+        found = _only(options) if None not in options else None
+        return found if isinstance(found, ClassType) else None
+
+    def _leads_to(self, caller: str, call: Call, function_id: str) -> bool:
+        """Whether a call is one of a function, or of a method that overrides it or is overridden by it."""
+        callee = self._symbols.meant(caller, call.func)
+        if callee is not None or not isinstance(call.func, Attr):
+            return callee == FunctionValue(function_id)
+        owner = self._class(self.expression(caller, call.func.base))
+        if owner is None:
+            return self._symbols.owners(call.func.name) == [self._symbols.owner_of(function_id)]
+        return self._symbols.method(owner, call.func.name) == function_id
 
     def _receiver(self, type_id: str, annotation: TypeRef | None) -> TypeOf | None:
         if type_id not in self._symbols.types:

@@ -138,7 +138,7 @@ class Expressions:
         call = Call(self.expr(node.func), self.exprs(node.args), keywords, self.span(node))
         if call.args and isinstance(node.func, ast.Attribute) and len(call.args) == FILLING.get(node.func.attr, -1) + 1:
             self.filled(call.func.base, call.args[-1])  # type: ignore[union-attr]
-        if (call.args or keywords) and _names_type(node.func):
+        if (call.args or keywords) and isinstance(node.func, ast.Name | ast.Attribute):
             self.constructions.append(Construction(self.scope.qualname, call))
         return call
 
@@ -254,10 +254,3 @@ class Expressions:
     def bind(self, target: Expr, value: Expr) -> None:
         """Record what a local variable or a field is assigned, for types."""
         raise NotImplementedError
-
-
-def _names_type(node: ast.expr) -> bool:
-    """Whether a callee goes by the name of a class, as PEP 8 has it."""
-    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    first = name.lstrip("_")[:1]
-    return first.isupper() and not name.isupper()
