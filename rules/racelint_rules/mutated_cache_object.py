@@ -34,7 +34,7 @@ STALE = (
 LASTING = "the next caller gets what was changed for this one"
 
 
-@rule(languages=("python",), since="0.3")
+@rule(languages=("python", "go"), since="0.3")
 def mutated_cache_object(program: Program) -> Iterator[Finding]:
     """An object that belongs to a cache is changed in place, and whoever else holds it sees the change.
 

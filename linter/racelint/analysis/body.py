@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import Substitute, depth, element, repacked, root, underlying, unite
+from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import Change, Content
 from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize, State
 from racelint.analysis.values import (
@@ -175,6 +175,7 @@ class Body(Flow[State, Frame]):
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
+        self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"
@@ -192,6 +193,7 @@ class Body(Flow[State, Frame]):
         self.births = frozenset([span for name, span in function.births if name not in late])
         self.answers = _answers(self.function)  # whether the result may say what was done
         self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
+        self.narrowed = False  # whether something is known by a narrower type than it was declared with
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -215,6 +217,10 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
         """A copy of an object that is held by value, else the value."""
+
+    @abstractmethod
+    def dereferenced(self, expr: Expr, values: Values, state: State) -> Values:
+        """What an expression gives that follows a pointer: a copy of what is there."""
 
     @abstractmethod
     def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
@@ -267,6 +273,8 @@ class Body(Flow[State, Frame]):
         """Record an access of a path."""
         if state.signalled and isinstance(path, Field) and path.base in state.signalled:
             return  # after what was done before the channel was closed
+        if self.narrowed and is_seen(path):
+            return  # whose object that is, nobody knows
         if kind == "read" and span in self.told:
             kind = "peek"
         elif kind == "read" and span == self.using:
@@ -301,8 +309,16 @@ class Body(Flow[State, Frame]):
         """Remember a value that lies in a container made here."""
 
     @abstractmethod
+    def take_in(self, made: Values, added: Values) -> None:
+        """Sequences made here take over what a display lists."""
+
+    @abstractmethod
     def mutate(self, target: Value, operation: str, kind: str, span: Span, state: State, keys: Values = ()) -> None:
         """An object is changed in place."""
+
+    @abstractmethod
+    def registered_fields(self, type_name: str, fields: list[tuple[str, Values]], span: Span) -> None:
+        """A library's object is made that has functions which it is told of shared objects."""
 
     @abstractmethod
     def fill(

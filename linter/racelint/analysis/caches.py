@@ -14,7 +14,7 @@ from racelint.analysis.sources import Origin, Sources
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType
-from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, TypeValue, Value, View
+from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, Seen, TypeValue, Value, View
 from racelint.knowledge import Knowledge
 
 HOLDS = 2  # fields that hold what a field holds
@@ -168,6 +168,6 @@ class Caches:
 
 
 def _last_name(path: Value) -> str:
-    while isinstance(path, Element | Member | Copy | View):
+    while isinstance(path, Element | Member | Copy | View | Seen):
         path = path.base
     return path.name if isinstance(path, Field | Global) else ""

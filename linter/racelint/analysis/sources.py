@@ -71,6 +71,9 @@ class Sources:
         registration = self._hints.handlers.get(start.function)
         if registration is not None and start.index >= bool(function.owner):
             return Origin("handler", start, "", registration.method)
+        kind = self._types.of(start)
+        if isinstance(kind, LibraryType) and kind.name in self._names.events:
+            return Origin("handler", start, "", kind.name.rpartition("/")[2])
         parameter = function.parameters[start.index] if start.index < len(function.parameters) else None
         if parameter is None or parameter.default is None:
             return None

@@ -181,7 +181,7 @@ class Statements(Calls):
                 for owner in owners:
                     path = self.place(owner, name)
                     if path != UNKNOWN:
-                        self._change_field(owner, name, span, state)
+                        self._change_field(base, owner, name, span, state)
                         self._store(path, values, span, state)
             case Item(base=base, key=key, span=span):
                 owners = self.evaluate(base, state)
@@ -191,6 +191,11 @@ class Statements(Calls):
                 self._unpack(parts, values, state)
             case Star(value=inner):
                 self.assign(inner, NOTHING_KNOWN, state)
+            case Op(operator="deref", operands=(pointer,), span=span):
+                owners = self.evaluate(pointer, state)
+                self.sink = pointer
+                for owner in owners:
+                    self.mutate(owner, "* =", "content" if isinstance(pointer, Attr) else "field", span, state)
             case _:
                 self.evaluate(target, state)
 
@@ -205,9 +210,11 @@ class Statements(Calls):
             self._store(cell, values, span, state)
         self._share_local(name, values, span, state)
 
-    def _change_field(self, owner: Value, name: str, span: Span, state: State) -> None:
+    def _change_field(self, base: Expr, owner: Value, name: str, span: Span, state: State) -> None:
         """An object's field gets another value; a constructor's own do not count."""
         if not isinstance(owner, TypeValue) and not (self.constructs and owner == Param(self.id, 0)):
+            if not self.traits.duck_typed and self.is_held_here(base, owner, state):
+                return
             self.mutate(owner, f".{name} =", "field", span, state)
 
     def _share_local(self, name: str, values: Values, span: Span, state: State) -> None:
@@ -325,6 +332,7 @@ class Statements(Calls):
         result: Values = (Result(self.site(stmt.span, state)),)
         if stmt.operator == "append":
             result = self.grown(current, stmt.span, state)
+            self.take_in(result, added)
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):
@@ -431,6 +439,7 @@ class Statements(Calls):
         if jump.value is not None:
             values = self.use(jump.value, state)
             if jump.kind == "return":
+                values = self.dereferenced(jump.value, values, state)
                 self._hand_out(values, jump.span, state)
                 self.returns(values, state)
         elif jump.kind == "return":

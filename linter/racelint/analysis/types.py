@@ -24,6 +24,7 @@ from racelint.analysis.values import (
     Member,
     Param,
     Result,
+    Seen,
     Tuple,
     TypeValue,
     Value,
@@ -112,7 +113,7 @@ class Types:
 
     def _of(self, value: Value) -> TypeOf | None:
         match value:
-            case Fresh(type=name) | Copy(type=name) | Result(type=name) | Cached(type=name):
+            case Fresh(type=name) | Copy(type=name) | Result(type=name) | Cached(type=name) | Seen(type=name):
                 return self.named(name)
             case Literal(type=name):
                 return LibraryType(name)
@@ -241,7 +242,9 @@ class Types:
         source, function = self._symbols.functions[function_id]
         if annotation.name == "*" and annotation.args:
             found = self.declared(function_id, annotation.args[0], steps - 1)
-            return found._replace(value=False) if isinstance(found, ClassType) else found
+            if isinstance(found, ClassType):
+                return found._replace(value=False)
+            return found._replace(pointer=True) if found is not None else None
         name = self._name_of(source.name, annotation)
         if name in WRAPPERS and annotation.args:
             return self.declared(function_id, annotation.args[0], steps - 1)
