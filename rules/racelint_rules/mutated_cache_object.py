@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from racelint.api import Access, CacheMutation, Confidence, Finding, Program, Severity, Step, rule
 
 MOST_STEPS = 4
+MOST_OTHERS = 6  # changes of the same object that are told besides
 MOST_GUESSED_STEPS = 2  # likewise, if a callee was found by its name alone
 SHARED = {
     "library": "{origin} hands out the cache's own object",
@@ -92,14 +93,13 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     live is reported where it is changed, not where it is handed out. Of two mappings that are merged, an entry may be
     from either. A caller in another project that changes what a cache of this one returns is not seen.
     """
-    told: dict[tuple[str, str, str, str], CacheMutation] = {}
+    told: dict[tuple[str, str, str, str], list[CacheMutation]] = {}
     for mutation in program.cache_mutations():
         key = (mutation.kind, mutation.origin, mutation.location.path, mutation.function)
-        known = told.get(key)  # one finding a source and function: the surest, the first in the text
-        if known is None or _order(mutation) < _order(known):
-            told[key] = mutation
-    for mutation in told.values():
-        yield _finding(mutation)
+        told.setdefault(key, []).append(mutation)
+    for mutations in told.values():  # one finding a source and function: the surest, the first in the text
+        first, *others = sorted(mutations, key=_order)
+        yield _finding(first, others)
 
 
 def _order(mutation: CacheMutation) -> tuple[int, int, int]:
@@ -117,7 +117,7 @@ def _confidence(mutation: CacheMutation) -> Confidence:
     )
 
 
-def _finding(mutation: CacheMutation) -> Finding:
+def _finding(mutation: CacheMutation, others: list[CacheMutation]) -> Finding:
     last = mutation.steps[-1]
     through = "" if len(mutation.steps) == 1 else f", through {last.function}"
     shared = SHARED[mutation.kind].format(origin=mutation.origin)
@@ -131,7 +131,7 @@ def _finding(mutation: CacheMutation) -> Finding:
         message=f"{_changed(mutation)} is changed in place ({last.note}){through}",
         symbol=mutation.symbol,
         function=mutation.function,
-        accesses=_accesses(mutation, last),
+        accesses=(*_accesses(mutation, last), *_others(mutation, others)),
         because=f"{shared}{readers}{shallow}",
         harm=HARM.get(mutation.kind, LASTING if mutation.kind in ("memo", "lazy", "cache") else STALE),
         mend=_mend(mutation),
@@ -162,8 +162,17 @@ def _changed(mutation: CacheMutation) -> str:
             return mutation.origin
 
 
+def _others(mutation: CacheMutation, others: list[CacheMutation]) -> tuple[Access, ...]:
+    """Where the function changes the same object, too."""
+    places = {mutation.steps[-1].location}
+    found = [other.steps[-1] for other in others if _confidence(other) == _confidence(mutation)]
+    steps = {step.location: step for step in found if step.location not in places}
+    return tuple(Access("change", "also", step.location, step.function) for step in list(steps.values())[:MOST_OTHERS])
+
+
 def _accesses(mutation: CacheMutation, last: Step) -> tuple[Access, ...]:
     change = Access("change", "mutate", last.location, last.function, trace=mutation.steps)
+    calls = tuple(Access("call", "call", step.location, step.function) for step in mutation.steps[1:-1])
     if mutation.came is None:
-        return (change,)
-    return (Access("source", "read", mutation.came, mutation.origin), change)
+        return (*calls, change)
+    return (Access("source", "read", mutation.came, mutation.origin), *calls, change)

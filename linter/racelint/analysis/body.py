@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
-from racelint.analysis.sharing import Change, Content
+from racelint.analysis.sharing import FIELD, Change, Content
 from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
+    Cached,
     Captured,
     Copy,
     Element,
@@ -27,6 +28,7 @@ from racelint.analysis.values import (
     Partial,
     Result,
     Site,
+    Tuple,
     TypeValue,
     Value,
     Values,
@@ -41,6 +43,8 @@ Keywords: TypeAlias = tuple[tuple[str, Values], ...]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_STORES = 24
 MOST_INVOKES = 12
+MOST_FIELDS = 12  # of an object that is returned
+NESTED = 3  # containers made here that lie in each other
 MOST_CALLBACKS = 2  # callbacks run inside callbacks: a function can be handed to itself
 STORE_DEPTH = 3
 MOST_CALLS = 6  # links in a chain of calls that are told
@@ -521,10 +525,31 @@ class Body(Flow[State, Frame]):
             answer = str(values[0].value) if len(values) == 1 and isinstance(values[0], Literal) else ""
             for event in [e for e in state.pending if isinstance(e, Resize)]:
                 self.answered.setdefault(event, set()).add(answer)
-        for value in values if self.filled else ():
-            if value in self.filled:
-                self.summary.contents[value] = self.filled[value]
+        if self.filled or not self.traits.duck_typed:
+            self._tell_contents(values, state)
         self.summary.returns = unite([self.summary.returns, values]) if self.summary.returns else values
+
+
+    def _tell_contents(self, values: Values, state: State | None, nested: int = NESTED) -> None:
+        """What lies in what is returned: in containers made here, in the fields of objects made here."""
+        for value in values:
+            if isinstance(value, Tuple):
+                for part in value.parts:
+                    self._tell_contents(part, state, nested)
+            if not isinstance(value, Fresh) or nested <= 0:
+                continue
+            held = [*self.filled.get(value, ()), *self._in_fields(value, state)]
+            if held:
+                self.summary.contents[value] = tuple(dict.fromkeys(held))
+                self._tell_contents(tuple([content.value for content in held]), state, nested - 1)
+
+    def _in_fields(self, made: Fresh, state: State | None) -> list[Content]:
+        if state is None or self.traits.duck_typed or self.types.class_of(made) is None:
+            return []
+        fields = [(p.name, v) for p, v in state.heap.items() if type(p) is Field and p.base == made]
+        found = [Content(v, False, Literal(name, FIELD)) for name, values in fields for v in values]
+        kept = [c for c in found if c.value in self.filled or isinstance(root(c.value), Param | Cached)]
+        return kept[:MOST_FIELDS]
 
 
 def _answers(function: Function) -> bool:

@@ -105,12 +105,15 @@ class Embedding:
         return found
 
     def _method_names(self, type_id: str) -> frozenset[str]:
-        """All methods of a type, inherited and promoted ones too."""
+        """All methods of a type with the number of their parameters, inherited and promoted ones too."""
         names: set[str] = set()
         todo, seen = [type_id], {type_id}
         while todo:
             current = todo.pop()
-            names.update(self._symbols.types[current][1].methods)
+            source, record = self._symbols.types[current]
+            for name, qualname in record.methods.items():
+                known = self._symbols.functions.get(f"{source.name}:{qualname}")
+                names.add(f"{name}/{len(known[1].parameters) if known else 0}")
             line = [a.type for a in self._symbols.ancestors(current)[1:] if isinstance(a, TypeValue)]
             embedded = [t for _, t in self._embedded((), current) if t]
             fresh = [t for t in (*line, *embedded) if t not in seen]

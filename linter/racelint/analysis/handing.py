@@ -11,11 +11,13 @@ from racelint.analysis.state import State
 from racelint.analysis.types import RESULTS, LibraryType, TypeOf
 from racelint.analysis.values import (
     NOTHING_KNOWN,
+    UNKNOWN,
     Builtin,
     Cached,
     Copy,
     Fresh,
     FunctionValue,
+    Global,
     Literal,
     Partial,
     Result,
@@ -159,10 +161,35 @@ class Handing(Body):
         kept = self.types.field(owner, field_name)
         return self.read(self.place(receiver, field_name), state) if kept == declared else None
 
+    def _fill_shared(self, name: str, args: tuple[Values, ...], call: Span, state: State) -> bool:
+        """Whether a method puts shared objects into what it is given."""
+        named = [v for values in args for v in values if isinstance(v, Builtin | Global)]
+        row = self.knowledge.sharing.fill(name, [_named(value) for value in named])
+        if row is None or row.argument >= len(args):
+            return False
+        site = self.site(call, state)
+        source = f"{dotted(self.sink)}.{name}()"
+        for value in args[row.argument]:
+            path = self.place(value, row.field) if row.field else value
+            if path == UNKNOWN:
+                continue
+            found = self.types.of(path)
+            item = self.types.element(found, "value") if row.field else found
+            shared = copy_of(Cached(source, site, self.types.text(item)), self.types.text(item), site)
+            if row.field:
+                filled = Fresh(self.types.text(found) or "[]", site)
+                self.put(filled, shared)
+                state.heap[path] = (filled,)
+            elif isinstance(value, Fresh):
+                self.copies[value] = shared
+        return True
+
     def library_writes(
         self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State
     ) -> None:  # fmt: skip
         """What a method of a library changes: its object, or what it is given."""
+        if name in self.knowledge.sharing.filling and self._fill_shared(name, args, call, state):
+            return
         found = self.types.of(base)
         library = found.name if isinstance(found, LibraryType) else "*"
         row = self.knowledge.does(f"{library}.{name}", "writes")
@@ -217,6 +244,10 @@ class Handing(Body):
         """The type of a value, by the name that values carry."""
         found = self.types.of(value)
         return "" if found is None else str(getattr(found, "type", "") or found.name)  # type: ignore[union-attr]
+
+
+def _named(value: Builtin | Global) -> str:
+    return value.name if isinstance(value, Builtin) else f"{value.module}.{value.name}"
 
 
 def named_in(expr: Expr) -> tuple[str, ...]:

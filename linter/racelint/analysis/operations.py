@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
-from racelint.analysis.paths import copy_of, element, field, lazy, seen_as, unite, view
+from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
 from racelint.analysis.state import LOCAL, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -98,7 +98,8 @@ class Operations(Body):
         result: list[Value] = []
         for value in values:
             made = self.types.text(self.types.of(value))
-            empty = isinstance(value, Unknown | Literal)
+            within = isinstance(uncopied(value), Element | Field) and isinstance(root(value), Fresh)
+            empty = within or isinstance(value, Unknown | Literal)  # what lies in something made here is known of that
             result.append(Fresh(made or "[]", site) if empty else self.copied(value, site, made))
         return unite([(value,) for value in result])
 

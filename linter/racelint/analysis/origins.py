@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import MOST_CALLS, MOST_GUESSED_CALLS, Summary, visible
+from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, Summary, visible
 from racelint.analysis.handing import Handing, named_in
 from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
-from racelint.analysis.sharing import MOST_CHANGES, MOST_CONTENTS, Change, Content
+from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Conditions, State
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
@@ -34,7 +34,6 @@ from racelint.span import Span
 
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
 READS = frozenset({"[...]"})  # an entry that reading adds is no change of the object's content
-NESTED = 3  # containers made here that lie in each other
 
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
 
@@ -181,7 +180,8 @@ class Origins(Handing):
             return
         known = self.filled.setdefault(container, ())
         content = Content(copy_of(value, "", site) if site is not None else value, spread, key)
-        if content not in known and len(known) < MOST_CONTENTS:
+        most = MOST_CONTENTS if type(key) is not Literal or key.type != FIELD else MOST_FIELDS
+        if content not in known and len(known) < most:
             self.filled[container] = (*known, content)
 
     def take_in(self, made: Values, added: Values) -> None:
@@ -220,6 +220,8 @@ def _reads(expr: Expr) -> bool:
 
 def _at(step: Value | None, contents: tuple[Content, ...]) -> list[Content]:
     """What may lie where a step into a container leads: under a known key what was put there, else all of it."""
+    if isinstance(step, Field):
+        return [content for content in contents if content.key == Literal(step.name, FIELD)]
     if not isinstance(step, Element | Member):
         return []
     key = step.key if isinstance(step, Element) else None

@@ -9,6 +9,7 @@ from racelint.analysis.values import Value, Values
 from racelint.span import Span
 
 MOST_CHANGES = 24  # kept per summary: one an object
+FIELD = "field"  # the type of a literal that is the name of a field
 MOST_CONTENTS = 6  # kept per container made in a function
 
 
@@ -33,7 +34,7 @@ class Change(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a container made here holds: a value, under a key if that is known, or (`spread`) the elements of one."""
+    """What an object made here holds: a value, under a key or in a field if that is known; all elements if `spread`."""
 
     value: Value
     spread: bool = False

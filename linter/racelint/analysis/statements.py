@@ -342,8 +342,10 @@ class Statements(Calls):
                 container = self.types.container(base)
                 if container is not None and container.missing:  # else the key was read just now: it is there
                     self.change(base, "insert", f"[...] {stmt.operator}=", keys, stmt.span, state)
-                path = element(base, keys[0]) if len(keys) == 1 else UNKNOWN
-                if path != UNKNOWN:
+                key = keys[0] if len(keys) == 1 else UNKNOWN
+                if stmt.operator == "append":
+                    self.fill(base, "[...] =", result, stmt.span, state, key)
+                if (path := element(base, key)) != UNKNOWN:
                     state.heap[path] = result
         else:
             self.updating = True

@@ -22,7 +22,7 @@ DOES = {
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word", "event",
+    "cache", "memo", "handler", "option", "live", "word", "event", "fill",
 )  # fmt: skip
 LISTS = (
     "types",
@@ -35,6 +35,7 @@ LISTS = (
     "receivers",
     "words",
     "values",
+    "options",
 )  # a row has one of them
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
 CONTEXTS = {
@@ -298,6 +299,7 @@ def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
         [_row(sharing.LiveRow, row) for row in rows("live")],
         [_row(sharing.WordRow, row) for row in rows("word")],
         [_row(sharing.EventRow, row) for row in rows("event")],
+        [_row(sharing.FillRow, row) for row in rows("fill")],
     )
 
 

@@ -92,18 +92,36 @@ class WordRow:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FillRow:
+    """Methods that put shared objects into what they are given, if one of the `options` (patterns) is given, too.
+
+    `argument` is what is filled: a struct whose `field` gets a new sequence of copies of the shared objects, or with no
+    field a copy of one itself. The copies share what lies deeper.
+    """
+
+    options: tuple[str, ...]
+    methods: tuple[str, ...]
+    argument: int
+    field: str = ""
+    source: str = ""
+
+
 class Sharing:
     """The rows, indexed."""
 
     def __init__(
         self, caches: Iterable[CacheRow], memos: Iterable[MemoRow], handlers: Iterable[HandlerRow],
         options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow], events: Iterable[EventRow],
+        fills: Iterable[FillRow],
     ) -> None:  # fmt: skip
         self._caches = tuple(caches)
         self.memos = {name: row for row in memos for name in row.decorators}
         handlers = tuple(handlers)
         self.handlers = {name: row for row in handlers for name in row.names}
         self.carriers = {name: row for row in handlers for name in row.types}
+        self._fills = tuple(fills)
+        self.filling = frozenset(name for row in self._fills for name in row.methods)
         self.events = frozenset(name for row in events for name in row.types)
         self._options = tuple(options)
         self.settings = frozenset(name for row in self._options for name in row.values)
@@ -145,6 +163,14 @@ class Sharing:
         if row is None or (texts and not matches(receiver.lower(), row.receivers)):
             return None
         return row
+
+    def fill(self, method: str, given: Iterable[str]) -> FillRow | None:
+        """The row of a method that is given these named options."""
+        names = tuple(given)
+        for row in self._fills:
+            if method in row.methods and any(matches(name, row.options) for name in names):
+                return row
+        return None
 
     def option(self, type_name: str) -> str:
         """The keyword that makes a field of this type an option, "" if there is none."""
