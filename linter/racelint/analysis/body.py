@@ -179,6 +179,7 @@ class Body(Flow[State, Frame]):
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
+        self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
         self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are

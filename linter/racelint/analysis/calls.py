@@ -240,6 +240,8 @@ class Calls(Replay, Library):
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:
                     return called
+                if self.filled_by(name, args, call, state):
+                    return (Result(Site(self.id, call)),)
                 self.library_writes(base, name, args, call, state)
                 handed = self.handed_out(base, name, keywords, call, state)
                 if handed is not None:

@@ -108,7 +108,9 @@ class Handing(Body):
         if deep is not None and (
             not deep.keyword or any([n == deep.keyword and v == (Literal(True, "bool"),) for n, v in keywords])
         ):
-            return (Result(self.site(call, state), self.types.text(declared) or self._own_name(base)),)
+            made = Result(self.site(call, state), self.types.text(declared) or self._own_name(base))
+            self.deep_copies[made] = base
+            return (made,)
         found = self.types.of(base)
         type_name = self.type_name(base) if found is not None else ""
         part = self.knowledge.does(f"*.{name}", "part")
@@ -132,9 +134,11 @@ class Handing(Body):
             return (Result(site, self.types.text(declared) or row.returns),)
         results = declared.args if isinstance(declared, LibraryType) and declared.name == RESULTS else (declared,)
         type_name = self.types.text(results[0] if results else None)
+        if row.gives == "collection" and not self.traits.duck_typed:
+            type_name = type_name or "[]"
         shared: Value = Cached(source, site, type_name)
         if row.gives == "collection":
-            shared = copy_of(shared, type_name or ("list" if self.traits.duck_typed else "[]"), site)
+            shared = copy_of(shared, type_name or "list", site)
         return (Tuple(((shared,), *[NOTHING_KNOWN] * (row.results - 1))),) if row.results > 1 else (shared,)
 
     def given_outright(
@@ -161,13 +165,16 @@ class Handing(Body):
         kept = self.types.field(owner, field_name)
         return self.read(self.place(receiver, field_name), state) if kept == declared else None
 
-    def _fill_shared(self, name: str, args: tuple[Values, ...], call: Span, state: State) -> bool:
-        """Whether a method puts shared objects into what it is given."""
+    def filled_by(self, name: str, args: tuple[Values, ...], call: Span, state: State) -> bool:
+        """Whether a method puts shared objects into what it is given; if so, it has."""
+        if name not in self.knowledge.sharing.filling:
+            return False
         named = [v for values in args for v in values if isinstance(v, Builtin | Global)]
         row = self.knowledge.sharing.fill(name, [_named(value) for value in named])
         if row is None or row.argument >= len(args):
             return False
         site = self.site(call, state)
+        self.summaries.hints.exact.add(call)
         source = f"{dotted(self.sink)}.{name}()"
         for value in args[row.argument]:
             path = self.place(value, row.field) if row.field else value
@@ -188,8 +195,6 @@ class Handing(Body):
         self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State
     ) -> None:  # fmt: skip
         """What a method of a library changes: its object, or what it is given."""
-        if name in self.knowledge.sharing.filling and self._fill_shared(name, args, call, state):
-            return
         found = self.types.of(base)
         library = found.name if isinstance(found, LibraryType) else "*"
         row = self.knowledge.does(f"{library}.{name}", "writes")

@@ -100,7 +100,7 @@ class Operations(Body):
             made = self.types.text(self.types.of(value))
             within = isinstance(uncopied(value), Element | Field) and isinstance(root(value), Fresh)
             empty = within or isinstance(value, Unknown | Literal)  # what lies in something made here is known of that
-            result.append(Fresh(made or "[]", site) if empty else self.copied(value, site, made))
+            result.append(Fresh((made if isinstance(value, Fresh | Element | Field) else "") or "[]", site) if empty else self.copied(value, site, made))
         return unite([(value,) for value in result])
 
     def _walked(self, value: Value, walk: str, span: Span, state: State) -> Values:
@@ -246,6 +246,7 @@ class Operations(Body):
         if span is None or not isinstance(value, _REFERRING):
             return value
         found = self.types.of(value)
+        self.summaries.hints.exact.add(span)
         if not isinstance(found, ClassType):
             if not behind or self.types.container(value) is not None:
                 return value

@@ -103,7 +103,8 @@ class Origins(Handing):
         found = self.types.variable(binder, variable.name) if binder else None
         if found is not None:
             return by_type and isinstance(found, LibraryType) and not self._is_pointer(found)
-        if not isinstance(value, Field | Element) or type(uncopied(value.base)) is Cached or binder is None:
+        handed = type(value) is Element and type(uncopied(value.base)) is Cached
+        if not isinstance(value, Field | Element) or handed or binder is None:
             return False
         given = self.symbols.functions[binder][1].bindings.get(variable.name, ())
         return bool(given) and all(_reads(expr) for expr in given)
@@ -179,6 +180,9 @@ class Origins(Handing):
         if type(container) is not Fresh or isinstance(value, Literal | Unknown) or value == container:
             return
         known = self.filled.setdefault(container, ())
+        original = self.deep_copies.get(value)
+        if original is not None and key is not None:  # in place of what was there, which is not to be changed
+            known = self.filled[container] = tuple([c for c in known if c.value != original])
         content = Content(copy_of(value, "", site) if site is not None else value, spread, key)
         most = MOST_CONTENTS if type(key) is not Literal or key.type != FIELD else MOST_FIELDS
         if content not in known and len(known) < most:
