@@ -17,6 +17,8 @@ SHARED = {
     "option": "{origin} is a setting, given to all who read it",
     "setting": "{origin} holds the settings of all",
     "default": "{origin} is a preset: whoever reads it next gets what was changed here",
+    "chosen": "{origin} is one object for all who take it",
+    "half": "{origin} is copied to be changed, and the copy shares with it what it refers to",
     "argument": "the default of {origin} is made once: all calls without that argument share it",
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
@@ -24,6 +26,8 @@ SHARED = {
 HARM = {
     "argument": "the next call without that argument finds what this one has left there",
     "state": "what was to be a copy changes the original",
+    "half": "what was to be a copy changes the original",
+    "chosen": "whoever takes it next gets what was changed for this one",
     "setting": "the next one who reads the setting gets what was meant for this one",
     "option": "the next one who reads the setting gets what was meant for this one",
     "default": "the next one who starts from the preset gets what was meant for this one",

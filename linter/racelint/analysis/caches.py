@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from racelint.analysis.holders import Holders
-from racelint.analysis.paths import prefixes, rebased
+from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
 from racelint.analysis.sharing import Change
 from racelint.analysis.sources import Origin, Sources
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType
-from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, Seen, TypeValue, Value, View
+from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, Param, Seen, TypeValue, Value, View
 from racelint.knowledge import Knowledge
 
+WRITES = ("[...]", "del")  # operations on entries
 HOLDS = 2  # fields that hold what a field holds
 
 
@@ -41,6 +42,7 @@ class Caches:
         self._hints = summaries.hints
         self._sources = Sources(knowledge, summaries)
         self._holders = Holders(summaries)
+        self._changed: frozenset[Value] | None = None
 
     def writes(self, functions: list[str]) -> Iterator[CacheWrite]:
         """Every change of a shared object in these functions, each told once, by the function that got hold of it."""
@@ -58,7 +60,7 @@ class Caches:
         reworked = self._summaries.of(function_id).reworked
         for change in changes:
             found = list(self._origins(change.target))
-            for target, origin in found or self._half_copied(change.target, reworked):
+            for target, origin in found or self._half_copied(function_id, change, reworked):
                 if origin.kind == "state" and _last_name(origin.start) in meant:
                     continue
                 if origin.kind == "default" and (_last_name(origin.start) in meant or function_id.endswith(MODULE)):
@@ -106,6 +108,10 @@ class Caches:
             case "state":
                 keyed = all(isinstance(step, Element) and not isinstance(step.key, Member) for step in entries)
                 return plain and keyed and bool(entries) and not self._is_object(target)
+            case "half":
+                return bool(entries) or change.kind == "content"
+            case "chosen":
+                return not way and change.several and origin.start not in self._changed_globals()
             case "live":
                 return plain and not direct
             case "option":
@@ -153,7 +159,44 @@ class Caches:
                     if not isinstance(moved, Copy):
                         yield from self._origins(moved, holds - 1)
 
-    def _half_copied(self, target: Value, reworked: set[Value]) -> Iterator[tuple[Value, Origin]]:
+    def _changed_globals(self) -> frozenset[Value]:
+        """The variables of which some function changes the object as the only one that it can mean, or replaces it."""
+        if self._changed is None:
+            known = [self._summaries.known(function) for function in self._symbols.functions]
+            changes = [change for summary in known for change, _ in summary.changes.values() if not change.several]
+            replaced = [path for summary in known for path in summary.stores if isinstance(path, Global)]
+            self._changed = frozenset([*[root(change.target) for change in changes], *replaced])
+        return self._changed
+
+    def _half_copied(
+        self, function_id: str, change: Change, reworked: set[Value]
+    ) -> Iterator[tuple[Value, Origin]]:  # fmt: skip
+        """What a function has copied to change the copy, when it changes what both share."""
+        source, function = self._symbols.functions[function_id]
+        if source.module.traits.duck_typed:
+            yield from self._half_copied_mapping(change.target, reworked)
+            return
+        for start in prefixes(change.target):
+            if start in reworked and not change.calls and change.operation.startswith(WRITES):
+                copied = start.base if isinstance(start, Copy) else start
+                given = isinstance(start, Copy) and start.site.span == function.span  # a parameter is a copy anyway
+                if isinstance(root(copied), Param) and not given:
+                    yield change.target, Origin("half", copied, "", self._named(copied))
+                return
+
+    def _named(self, path: Value) -> str:
+        """A field of a parameter, or of something in it, as the program calls it."""
+        match path:
+            case Param(function=function, index=index):
+                return self._symbols.functions[function][1].parameters[index].name.partition("@")[0]
+            case Field(base=base, name=name):
+                return f"{self._named(base)}.{name}"
+            case Element(base=base) | Copy(base=base) | Seen(base=base):
+                return self._named(base)
+            case _:
+                return "it"
+
+    def _half_copied_mapping(self, target: Value, reworked: set[Value]) -> Iterator[tuple[Value, Origin]]:
         """A lasting mapping that a function has copied to change the copy, when it changes what both share."""
         for start in prefixes(target):
             if isinstance(start, Copy) and start in reworked:

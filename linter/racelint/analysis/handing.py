@@ -39,6 +39,7 @@ class Handing(Body):
     """Tells what calls give that others hold, too."""
 
     sink: Expr | None = None  # the expression of what is changed or called, as the source has it
+    several = False  # it may be one of several objects
 
     def remembered(self, function_id: str, function: Function, results: Values, call: Span, state: State) -> Values:
         """What a function that remembers its results has made is shared by all who call it."""

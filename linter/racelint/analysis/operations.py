@@ -100,7 +100,10 @@ class Operations(Body):
             made = self.types.text(self.types.of(value))
             within = isinstance(uncopied(value), Element | Field) and isinstance(root(value), Fresh)
             empty = within or isinstance(value, Unknown | Literal)  # what lies in something made here is known of that
-            result.append(Fresh((made if isinstance(value, Fresh | Element | Field) else "") or "[]", site) if empty else self.copied(value, site, made))
+            if empty:
+                result.append(Fresh((made if within else "") or "[]", site))
+            else:
+                result.append(self.copied(value, site, made))
         return unite([(value,) for value in result])
 
     def _walked(self, value: Value, walk: str, span: Span, state: State) -> Values:

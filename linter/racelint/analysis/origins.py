@@ -46,12 +46,14 @@ class Origins(Handing):
     def mutate(self, target: Value, operation: str, kind: str, span: Span, state: State, keys: Values = ()) -> None:
         """An object is changed in place."""
         start = type(root(target))
-        if type(target) is Copy and kind == "content" and start in _ROOTS:
+        if type(target) is Copy and (kind == "content" or not self.traits.duck_typed) and start in _ROOTS:
             self.summary.reworked.add(target)
+        elif target in self.copies:
+            self.summary.reworked.add(self.copies[target])
         if type(target) is Copy or operation in READS or (start not in _ROOTS and start is not Fresh):
             return
         names = named_in(self.sink) if self.sink is not None else ()
-        change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys)
+        change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
         for path in self._changed_paths(target, kind):
             self._record(change._replace(target=path), state.conditions())
 
@@ -90,7 +92,9 @@ class Origins(Handing):
         starts = self.evaluate(expr, state)
         if names and not any([self._leads_to(start, names[::-1], owner) for start in starts]):
             return isinstance(owner, Field | Element) and not self._is_pointer(self.types.of(owner))
-        return any([self._is_plain(expr, start, by_type=by_type) for start in starts])
+        held = [start for start in starts if self._is_plain(expr, start, by_type=by_type)]
+        self.summary.reworked.update([start for start in held if isinstance(start, Field)])
+        return bool(held)
 
     def _leads_to(self, start: Value, names: list[str], owner: Value) -> bool:
         for name in names:

@@ -18,8 +18,8 @@ class Change(NamedTuple):
 
     `target` is the object in the terms of the function at hand, `kind` "field" if one of its fields gets another value,
     "content" for its entries; `operation` is what the source says, `names` the fields and variables that it names
-    there, `keys` the alternatives of the entry that it is about. `calls` leads from the function at hand to the change,
-    outermost first.
+    there, `keys` the alternatives of the entry that it is about; `several` says that it may be of other objects, too.
+    `calls` leads from the function at hand to the change, outermost first.
     """
 
     target: Value
@@ -31,6 +31,7 @@ class Change(NamedTuple):
     calls: tuple[Call, ...] = ()
     certain: bool = True
     keys: Values = ()
+    several: bool = False
 
 
 class Content(NamedTuple):

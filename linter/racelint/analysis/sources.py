@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.paths import root
-from racelint.analysis.presets import is_preset
+from racelint.analysis.presets import is_preset, is_template
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType, LibraryType
@@ -21,9 +21,11 @@ class Origin(Record):
 
     `kind` is "library" (a library's cache), "memo" (a function that remembers its results), "handler" (what a cache
     gives to a registered function), "mirror" (a class that follows changes elsewhere), "cache" (one by its name),
-    "lazy" (computed once and kept under a cache's name), "option", "setting", "default", "argument" (a parameter's
-    default), "live" or "state" (a copy of it is changed deeper than it goes). `start` is the path that is shared, or
-    within which things are; `owner` the class or module whose own changes do not count, `by` what the source calls it.
+    "lazy" (computed once and kept under a cache's name), "option", "setting", "default", "chosen" (a variable's object,
+    one of several that a function may take), "half" (it was copied to be changed, but not all of it), "argument" (a
+    parameter's default), "live" or "state" (a copy of it is changed deeper than it goes). `start` is the path that is
+    shared, or within which things are; `owner` the class or module whose own changes do not count, `by` what the source
+    calls it.
     """
 
     kind: str
@@ -198,6 +200,8 @@ class Sources:
         nowhere, by = Global(module, record.name), f"{module.partition('@')[0]}:{record.name}"
         if self._is_settings(module, record):
             return Origin("setting", nowhere, "", record.name)
+        if not self._symbols.sources[module].module.traits.duck_typed:
+            return Origin("chosen", nowhere, "", record.name) if is_template(record) else None
         if is_preset(record, MODULE, self._names):
             return Origin("default", nowhere, "", by)
         begins = [v for v in record.values if v.value == Const(None)]

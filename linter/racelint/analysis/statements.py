@@ -177,12 +177,13 @@ class Statements(Calls):
                     self._store(self.variable(name, scope), values, target.span, state)
             case Attr(base=base, name=name, span=span):
                 owners = self.evaluate(base, state)
-                self.sink = base
+                self.sink, self.several = base, len(owners) > 1
                 for owner in owners:
                     path = self.place(owner, name)
                     if path != UNKNOWN:
                         self._change_field(base, owner, name, span, state)
                         self._store(path, values, span, state)
+                self.several = False
             case Item(base=base, key=key, span=span):
                 owners = self.evaluate(base, state)
                 self.sink = base

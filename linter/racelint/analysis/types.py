@@ -419,7 +419,9 @@ class Types:
                 return self._of_walked(self.structure(self.expression(function_id, walked, steps - 1)), operator)
             case Op(operator="receive", operands=(channel,)):
                 return self.element(self.expression(function_id, channel, steps - 1), "value")
-            case Op(operator="address" | "deref" | "window" | "append", operands=(first, *_)):
+            case Op(operator="address" | "deref" as operator, operands=(first,)):
+                return self._across(self.expression(function_id, first, steps - 1), pointer=operator == "address")
+            case Op(operator="window" | "append", operands=(first, *_)):
                 return self.expression(function_id, first, steps - 1)
             case Item(base=base, key=key):
                 return self._of_item(self.expression(function_id, base, steps - 1), key)
@@ -439,6 +441,12 @@ class Types:
                 return self._of_call(function_id, expr, steps - 1)
             case _:
                 return None
+
+    def _across(self, found: TypeOf | None, *, pointer: bool) -> TypeOf | None:
+        """A type behind a pointer, or what a pointer leads to."""
+        if isinstance(found, ClassType):
+            return found._replace(value=not pointer and self.is_value(found.type))
+        return found._replace(pointer=pointer) if found is not None else None
 
     def _of_walked(self, container: TypeOf | None, part: str) -> TypeOf | None:
         """What a loop over a container takes out of it: keys are numbers where it is a sequence."""
