@@ -162,7 +162,8 @@ class Caches:
     def _changed_globals(self) -> frozenset[Value]:
         """The variables of which some function changes the object as the only one that it can mean, or replaces it."""
         if self._changed is None:
-            known = [self._summaries.known(function) for function in self._symbols.functions]
+            functions = [function for function in self._symbols.functions if not function.endswith(f":{MODULE}")]
+            known = [self._summaries.known(function) for function in functions]
             changes = [change for summary in known for change, _ in summary.changes.values() if not change.several]
             replaced = [path for summary in known for path in summary.stores if isinstance(path, Global)]
             self._changed = frozenset([*[root(change.target) for change in changes], *replaced])
