@@ -528,7 +528,8 @@ class Body(Flow[State, Frame]):
                 self.answered.setdefault(event, set()).add(answer)
         if self.filled or not self.traits.duck_typed:
             self._tell_contents(values, state)
-        self.summary.returns = unite([self.summary.returns, values]) if self.summary.returns else values
+        known = self.summary.returns
+        self.summary.returns = _together(known, values) or (unite([known, values]) if known else values)
 
 
     def _tell_contents(self, values: Values, state: State | None, nested: int = NESTED) -> None:
@@ -551,6 +552,14 @@ class Body(Flow[State, Frame]):
         found = [Content(v, False, Literal(name, FIELD)) for name, values in fields for v in values]
         kept = [c for c in found if c.value in self.filled or isinstance(root(c.value), Param | Cached)]
         return kept[:MOST_FIELDS]
+
+
+def _together(known: Values, values: Values) -> Values:
+    """Several results, each with its alternatives; () if these are not all several results, as many."""
+    tuples = [value for value in (*known, *values) if isinstance(value, Tuple)]
+    if len(tuples) != len(known) + len(values) or len({len(value.parts) for value in tuples}) != 1:
+        return ()
+    return (Tuple(tuple([unite(parts) for parts in zip(*[value.parts for value in tuples], strict=True)])),)
 
 
 def _answers(function: Function) -> bool:

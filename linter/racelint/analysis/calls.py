@@ -243,6 +243,9 @@ class Calls(Replay, Library):
                     return called
                 if self.filled_by(name, args, call, state):
                     return (Result(Site(self.id, call)),)
+                picked = self.picked_by(name, args, call, state)
+                if picked is not None:
+                    return picked
                 self.library_writes(base, name, args, call, state)
                 handed = self.handed_out(base, name, keywords, call, state)
                 if handed is not None:

@@ -192,6 +192,17 @@ class Handing(Body):
                 self.copies[value] = shared
         return True
 
+    def picked_by(self, name: str, args: tuple[Values, ...], call: Span, state: State) -> Values | None:
+        """What a method gives that looks some elements out of a sequence."""
+        row = self.knowledge.does(f"*.{name}", "subset")
+        if row is None:
+            return None
+        given = [v for values in args for v in values]
+        sequences = [v for v in given if (found := self.types.container(v)) is not None and found.sequence]
+        site = self.site(call, state)
+        picked = tuple([copy_of(value, self.type_name(value), site) for value in sequences]) or NOTHING_KNOWN
+        return (Tuple((picked, *[NOTHING_KNOWN] * (row.results - 1))),) if row.results > 1 else picked
+
     def library_writes(
         self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State
     ) -> None:  # fmt: skip

@@ -18,7 +18,7 @@ LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
-    "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part",
+    "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
