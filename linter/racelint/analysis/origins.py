@@ -48,8 +48,9 @@ class Origins(Handing):
         start = type(root(target))
         if type(target) is Copy and (kind == "content" or not self.traits.duck_typed) and start in _ROOTS:
             self.summary.reworked.add(target)
-        elif target in self.copies:
-            self.summary.reworked.add(self.copies[target])
+        copied = self.copies.get(target)
+        if isinstance(copied, Copy) and copied.site.span != self.function.span:  # a parameter is a copy anyway
+            self.summary.reworked |= {copied, copied.base}
         if type(target) is Copy or operation in READS or (start not in _ROOTS and start is not Fresh):
             return
         names = named_in(self.sink) if self.sink is not None else ()
@@ -90,11 +91,18 @@ class Origins(Handing):
         if not isinstance(expr, Name) or expr.scope == "global":
             return False
         starts = self.evaluate(expr, state)
+        if names and all([self._carries(start) for start in starts]):
+            return False
         if names and not any([self._leads_to(start, names[::-1], owner) for start in starts]):
             return isinstance(owner, Field | Element) and not self._is_pointer(self.types.of(owner))
         held = [start for start in starts if self._is_plain(expr, start, by_type=by_type)]
         self.summary.reworked.update([start for start in held if isinstance(start, Field)])
         return bool(held)
+
+    def _carries(self, value: Value) -> bool:
+        """Whether a value only tells of shared objects."""
+        found = self.types.of(value)
+        return isinstance(found, LibraryType) and found.name in self.knowledge.sharing.events
 
     def _leads_to(self, start: Value, names: list[str], owner: Value) -> bool:
         for name in names:
