@@ -38,6 +38,7 @@ OPERATIONS = frozenset({
 VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
 ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
 _REFERRING = (Field, Element, Member, Param, Captured, Global, Cached, Seen)  # what leads to an object
+COPYING = frozenset({"[]<byte>", "[]<uint8>", "[]<rune>"})  # mostly out of a string, so that it copies
 MOST_LEVELS = 2  # of structs in structs that a copy copies
 
 
@@ -144,6 +145,8 @@ class Operations(Body):
         if found is None:
             return values
         site, name = self.site(expr.span, state), self.types.text(found)
+        if name in COPYING:
+            return (Fresh(name, site),)
         return unite([(self._seen_as(value, name, site),) for value in values])
 
     def _seen_as(self, value: Value, name: str, site: Site) -> Value:

@@ -96,7 +96,8 @@ class Origins(Handing):
         if names and not any([self._leads_to(start, names[::-1], owner) for start in starts]):
             return isinstance(owner, Field | Element) and not self._is_pointer(self.types.of(owner))
         held = [start for start in starts if self._is_plain(expr, start, by_type=by_type)]
-        self.summary.reworked.update([start for start in held if isinstance(start, Field)])
+        known = [v for v in held if isinstance(v, Field) and v.name in self.knowledge.sharing.inline]
+        self.summary.reworked.update(known)
         return bool(held)
 
     def _carries(self, value: Value) -> bool:

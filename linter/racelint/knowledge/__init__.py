@@ -22,7 +22,7 @@ DOES = {
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word", "event", "fill",
+    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline",
 )  # fmt: skip
 LISTS = (
     "types",
@@ -300,6 +300,7 @@ def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
         [_row(sharing.WordRow, row) for row in rows("word")],
         [_row(sharing.EventRow, row) for row in rows("event")],
         [_row(sharing.FillRow, row) for row in rows("fill")],
+        [_row(sharing.InlineRow, row) for row in rows("inline")],
     )
 
 
