@@ -122,8 +122,14 @@ class Symbols:
         submodule = self.module(f"{name}.{imported.name}", source)
         return ModuleValue(submodule) if submodule else Builtin(f"{name}.{imported.name}")
 
-    def attribute(self, module: str, name: str, links: int = LINKS) -> Value | None:
-        """A module's attribute: what it defines, imports or has as a submodule; None if there is none."""
+    def attribute(
+        self, module: str, name: str, links: int = LINKS, seen: frozenset[str] = frozenset()
+    ) -> Value | None:  # fmt: skip
+        """A module's attribute: what it defines, imports or has as a submodule; None if there is none.
+
+        `seen` are the modules that have been asked for it on the way here.
+        """
+        seen |= {module}
         source = self.sources[module]
         content = source.module
         if not source.reported and not content.traits.duck_typed and self._is_library(f"{source.name}.{name}"):
@@ -134,7 +140,8 @@ class Symbols:
             return self.resolve_import(source, content.imports[name], links)
         for star in content.star_imports:
             target = self.module(_absolute(source, star), source)
-            found = self.attribute(target, name, links - 1) if target and links > 0 else None
+            further = target is not None and target not in seen and links > 0
+            found = self.attribute(target, name, links - 1, seen) if further and target else None
             if found is None and target is None and self._is_library(f"{star.module}.{name}"):
                 found = Builtin(f"{star.module}.{name}")
             if found is not None:
