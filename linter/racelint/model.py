@@ -478,11 +478,13 @@ class Traits(Record):
 
     `atomic_steps`: single loads and stores do not race. `capital_types`: what has a capital letter and is called is a
     class. `duck_typed`: what something of unknown type is may be told from the names of the methods that are called.
+    `deep_copy` is what people write to copy an object with all that is in it.
     """
 
     atomic_steps: bool = True
     capital_types: bool = True
     duck_typed: bool = True
+    deep_copy: str = "copy.deepcopy()"
 
 
 class Module(Record):

@@ -48,7 +48,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     A change of an object that came out of an informer, a lister, a class that mirrors what a watch tells, a cache, a
     function that remembers its results (`functools.lru_cache` and decorators like it), a setting or a preset: an item
     or attribute that is given another value, `del`, `append`, `update`, `sort`, `setdefault`. It is followed through
-    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given.
+    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given. In
+    Go: what client-go's listers, indexers and stores return and their event handlers are given, what controller-runtime
+    gives to predicates and map functions and, with `UnsafeDisableDeepCopy`, to its clients.
 
     ## Why it is a bug
 
@@ -70,12 +72,25 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
             service["metadata"]["annotations"]["seen"] = "yes"
             self.client.update(service)
 
+    In Go:
+
+        node, err := c.nodeLister.Get(name)
+        node.Annotations["seen"] = "yes"                               // two workers: concurrent map writes
+
+    Use instead:
+
+        cached, err := c.nodeLister.Get(name)
+        node := cached.DeepCopy()
+        node.Annotations["seen"] = "yes"
+
     ## How it decides
 
     The finding stands in the function that got hold of the object: at the change, or at the call that leads to it. A
     copy protects as deep as it goes: `dict(x)`, `x.copy()`, `{**x}`, `list(x)`, `x[:]`, `copy.copy(x)` the top level,
     `copy.deepcopy(x)` all of it; a nested part that is replaced by a new one (`x["metadata"] = {...}`) is this
-    function's own.
+    function's own. In Go `x := *cached` and `for _, x := range list.Items` copy what the struct itself holds: its plain
+    fields are the function's own, its maps, slices and pointers are shared; `DeepCopy()` and decoding copy all of it. A
+    list that a lister returns is a new one: sorting or cutting it is fine, changing what is in it is not.
 
     Shared are: what the methods of a library's cache return; what is given to functions that were registered with
     `add_event_handler`; results of remembering functions, if they are containers; entries of a class that follows
@@ -83,7 +98,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     but that class; values computed once and kept under a cache's name; settings (`traitlets` with `config=True`,
     `oslo.config`), presets (constants in capitals) and `__dict__` of a shared object, if they are changed under another
     name than their own; a parameter's default that is a list or dict; a mapping of an object or module that is copied
-    to be changed, and changed deeper than the copy goes.
+    to be changed, and changed deeper than the copy goes; in Go a parameter's struct that is copied to be changed
+    likewise, and a variable's object that a function takes as one of several and changes while nobody changes it by its
+    name. Of one source and function the first change is told, the others are listed.
 
     Silent: changes that the cache's own class makes; registries, pools and other containers of objects with a life of
     their own; memos that begin empty (`return {}`): a place to keep things; constants that the same function also
@@ -95,7 +112,10 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     Objects are followed through fields of objects as far as the analysis knows their classes. What a getter hands out
     live is reported where it is changed, not where it is handed out. Of two mappings that are merged, an entry may be
-    from either. A caller in another project that changes what a cache of this one returns is not seen.
+    from either. Of Go types whose declaration is not among the files nobody knows whether a field is a struct or a
+    pointer: `x := obj.Spec; x.Replicas = n` counts as a change of a copy. A result that says whether an object was
+    found is not tied to the object. A caller in another project that changes what a cache of this one returns is not
+    seen.
     """
     told: dict[tuple[str, str, str, str], list[CacheMutation]] = {}
     for mutation in program.cache_mutations():
@@ -147,9 +167,9 @@ def _mend(mutation: CacheMutation) -> str:
     if mutation.kind == "argument":
         return "let the default be None, and make a new container inside"
     if mutation.kind == "handler":
-        return f"start {mutation.function} with a copy.deepcopy() of what it is given"
+        return f"start {mutation.function} with a {mutation.deep_copy} of what it is given"
     where = f" at line {mutation.came.line}" if mutation.came and mutation.came.path == mutation.location.path else ""
-    deeper = "copy.deepcopy() instead of the shallow copy" if mutation.copied else "copy.deepcopy()"
+    deeper = f"{mutation.deep_copy} instead of the shallow copy" if mutation.copied else mutation.deep_copy
     return f"take a {deeper} of what comes from {mutation.origin}{where}, and change that"
 
 

@@ -531,7 +531,6 @@ class Body(Flow[State, Frame]):
         known = self.summary.returns
         self.summary.returns = _together(known, values) or (unite([known, values]) if known else values)
 
-
     def _tell_contents(self, values: Values, state: State | None, nested: int = NESTED) -> None:
         """What lies in what is returned: in containers made here, in the fields of objects made here."""
         for value in values:

@@ -14,7 +14,20 @@ from racelint.analysis.sources import Origin, Sources
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType
-from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, Param, Seen, TypeValue, Value, View
+from racelint.analysis.values import (
+    Cached,
+    Copy,
+    Element,
+    Field,
+    Global,
+    Literal,
+    Member,
+    Param,
+    Seen,
+    TypeValue,
+    Value,
+    View,
+)
 from racelint.knowledge import Knowledge
 
 WRITES = ("[...]", "del")  # operations on entries
@@ -68,7 +81,7 @@ class Caches:
                 chain = [function_id, *[call.function for call in change.calls], change.function]
                 if not self._is_own(origin, chain) and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
-                    copied = any(isinstance(step, Copy) for step in way)
+                    copied = origin.kind == "half" or any(_is_copied(step, origin) for step in way)
                     yield CacheWrite(origin, change, function_id, target, copied)
 
     # --- which changes count ------------------------------------------------------------------------------------------
@@ -209,6 +222,12 @@ class Caches:
                     if owner is not None:
                         yield target, Origin("state", base, "", f"{owner.rpartition(':')[2]}.{base.name}")
                 return
+
+
+def _is_copied(step: Value, origin: Origin) -> bool:
+    """Whether a step on the way is a copy that somebody makes; a cache's own list is none."""
+    own = isinstance(origin.start, Cached) and isinstance(step, Copy) and step.site == origin.start.site
+    return isinstance(step, Copy) and not own
 
 
 def _last_name(path: Value) -> str:

@@ -26,9 +26,9 @@ class CacheMutation:
     and kept), "option" (a setting), "default" (a preset) or "live" (an object's own state). `origin` names the source,
     `came` is where it comes from, `readers` are others who get it. `symbol` and `text` name what is changed as the
     program and as the function at hand do; `operation` is the change, "field" or "content" its `change`. `copied` says
-    that there is a copy on the way, which does not reach so deep. `location` is where the finding stands: the change in
-    the function that got hold of the object, or the call that leads to it by `steps`. `certain` says that all callees
-    were found by type.
+    that there is a copy on the way, which does not reach so deep; `deep_copy` is how the language makes one that does.
+    `location` is where the finding stands: the change in the function that got hold of the object, or the call that
+    leads to it by `steps`. `certain` says that all callees were found by type.
     """
 
     kind: str
@@ -43,6 +43,7 @@ class CacheMutation:
     location: Location
     steps: tuple[Step, ...]
     copied: bool
+    deep_copy: str
     certain: bool
 
 
@@ -73,6 +74,7 @@ class CacheTeller:
             location=Location(source.path, span),
             steps=self._describe.way(change.calls, change.function, change.span, change.operation),
             copied=write.copied,
+            deep_copy=source.module.traits.deep_copy,
             certain=change.certain,
         )
 
@@ -88,6 +90,9 @@ class CacheTeller:
                 registration = self._hints.handlers.get(function)
                 if registration is not None:
                     return Location(symbols.functions[registration.function][0].path, registration.span)
+                if origin.kind == "handler":
+                    source, told = symbols.functions[function]
+                    return Location(source.path, told.span)
         return None
 
     def _got(self, write: CacheWrite) -> Location | None:

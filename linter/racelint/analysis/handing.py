@@ -283,7 +283,7 @@ def dotted(expr: Expr | None) -> str:
     """A path of names as text; what is no name is left out."""
     match expr:
         case Name(name=name):
-            return name
+            return name.partition("@")[0]
         case Attr(base=base, name=name):
             inner = dotted(base)
             return f"{inner}.{name}" if inner else name
