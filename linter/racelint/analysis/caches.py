@@ -194,7 +194,9 @@ class Caches:
             if start in reworked and not change.calls and change.operation.startswith(WRITES):
                 copied = start.base if isinstance(start, Copy) else start
                 given = isinstance(start, Copy) and start.site.span == function.span  # a parameter is a copy anyway
-                if isinstance(root(copied), Param) and not given:
+                changes = self._summaries.of(function_id).changes.values()
+                back = any(c.target == getattr(copied, "base", None) for c, _ in changes)  # it puts the copy back
+                if isinstance(root(copied), Param) and not given and not back:
                     yield change.target, Origin("half", copied, "", self._named(copied))
                 return
 

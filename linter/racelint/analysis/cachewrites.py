@@ -109,7 +109,7 @@ class CacheTeller:
         symbols = self._describe.symbols
         if isinstance(start, Global):
             record = symbols.content(start.module).globals.get(start.name)
-            return Location(symbols.sources[start.module].path, record.span) if record else None
+            return Location(symbols.paths[start.module, start.name], record.span) if record else None
         owner = self._describe.holder(start.base) if isinstance(start, Field) else None
         declared = symbols.field(owner, start.name) if owner and isinstance(start, Field) else None
         return Location(symbols.types[declared[0]][0].path, declared[1].span) if declared else None

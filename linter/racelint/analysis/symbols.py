@@ -58,6 +58,7 @@ class Symbols:
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
+        self.paths: dict[tuple[str, str], str] = {}  # the files in which modules of several files declare variables
         for module, files in by_module(sources).items():
             self._add(module, files)
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
@@ -93,6 +94,8 @@ class Symbols:
             self.fillings[owner, filling.name].append(Assigned(filling.function, filling.value))
         for file in files:
             source = file._replace(name=module, module=content)
+            for name in file.module.globals:
+                self.paths.setdefault((module, name), file.path)
             for qualname in file.module.functions:
                 self.functions.setdefault(f"{module}:{qualname}", (source, content.functions[qualname]))
             for qualname in file.module.types:
