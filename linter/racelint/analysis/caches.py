@@ -112,6 +112,8 @@ class Caches:
                 return True
             case "mirror":
                 return bool(entries)
+            case "cache" if not self._is_duck_typed(change):
+                return bool(entries)
             case "cache":
                 return bool(entries) and plain and not self._is_object(target)
             case "memo" | "argument":
@@ -140,6 +142,9 @@ class Caches:
                 return self._has_part(origin.start, entries, change)
             case _:
                 return False
+
+    def _is_duck_typed(self, change: Change) -> bool:
+        return self._symbols.functions[change.function][0].module.traits.duck_typed
 
     def _has_part(self, start: Value, way: Sequence[Value], change: Change) -> bool:
         record = self._sources.record(start)

@@ -13,6 +13,7 @@ from racelint.model import Attr, Build, Call, Const, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
+DATA = ("DeepCopy", "ProtoReflect", "ProtoMessage")  # methods of types that are only data
 LINKS = 3  # modules that hand on a variable
 
 
@@ -133,7 +134,11 @@ class Sources:
         replaced = self._is_replaced(owner, record)
         if outside is None and not replaced:
             return None
-        if not self._is_container(nowhere, owner, record):
+        if not (
+            self._is_container(nowhere, owner, record)
+            if self._is_duck_typed(owner)
+            else self._holds_data(owner, record)
+        ):
             return None
         if (outside or replaced) and self._watches(owner):
             return Origin("mirror", nowhere, owner, by)
@@ -150,6 +155,17 @@ class Sources:
         if container is None:
             return found is None
         return container.kind != "immutable" and not isinstance(self._types.element(found, "value"), ClassType)
+
+    def _is_duck_typed(self, owner: str) -> bool:
+        return self._symbols.types[owner][0].module.traits.duck_typed
+
+    def _holds_data(self, owner: str, record: FieldRecord) -> bool:
+        """Whether a field maps to data as others define it: of a library, or with what makes copies of it."""
+        found = self._types.field(owner, record.name)
+        element = self._types.element(found, "value")
+        if isinstance(element, ClassType):
+            return not element.value and any(self._symbols.method(element.type, name) for name in DATA)
+        return isinstance(element, LibraryType) and element.pointer and "/" in element.name
 
     def _is_option(self, owner: str, record: FieldRecord) -> bool:
         for assigned in record.values:
