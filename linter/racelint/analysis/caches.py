@@ -109,7 +109,7 @@ class Caches:
         direct = _last_name(origin.start) in change.names
         match origin.kind:
             case "library" | "handler":
-                return True
+                return not self._is_registered(origin.start, way)
             case "mirror":
                 return bool(entries)
             case "cache" if not self._is_duck_typed(change):
@@ -142,6 +142,12 @@ class Caches:
                 return self._has_part(origin.start, entries, change)
             case _:
                 return False
+
+    def _is_registered(self, start: Value, way: Sequence[Value]) -> bool:
+        """Whether what is handed out is an object of the project's that is no data: it was put there to be used."""
+        outer = itertools.takewhile(lambda step: not isinstance(step, Field), way)
+        owners = [self._types.class_of(value) for value in (start, *outer)]
+        return any(owner is not None and not self._sources.is_data(owner) for owner in owners)
 
     def _is_duck_typed(self, change: Change) -> bool:
         return self._symbols.functions[change.function][0].module.traits.duck_typed

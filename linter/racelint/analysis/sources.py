@@ -13,7 +13,7 @@ from racelint.model import Attr, Build, Call, Const, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
-DATA = ("DeepCopy", "ProtoReflect", "ProtoMessage")  # methods of types that are only data
+DATA = ("DeepCopy", "DeepCopyInto", "DeepCopyObject", "ProtoReflect", "ProtoMessage")  # methods of types that are only data
 LINKS = 3  # modules that hand on a variable
 
 
@@ -164,8 +164,14 @@ class Sources:
         found = self._types.field(owner, record.name)
         element = self._types.element(found, "value")
         if isinstance(element, ClassType):
-            return not element.value and any(self._symbols.method(element.type, name) for name in DATA)
+            return not element.value and self.is_data(element.type)
         return isinstance(element, LibraryType) and element.pointer and "/" in element.name
+
+    def is_data(self, type_id: str) -> bool:
+        """Whether a type is one of data: of another language's habits, an interface, or with what makes copies of it."""
+        source, record = self._symbols.types[type_id]
+        known = source.module.traits.duck_typed or record.is_interface
+        return known or any(self._symbols.method(type_id, name) for name in DATA)
 
     def _is_option(self, owner: str, record: FieldRecord) -> bool:
         for assigned in record.values:
