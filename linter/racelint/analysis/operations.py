@@ -39,6 +39,7 @@ VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
 ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
 _REFERRING = (Field, Element, Member, Param, Captured, Global, Cached, Seen)  # what leads to an object
 COPYING = frozenset({"[]<byte>", "[]<uint8>", "[]<rune>"})  # mostly out of a string, so that it copies
+BOUNDED = 3  # operands of a window that ends somewhere, but whose room does not end there
 MOST_LEVELS = 2  # of structs in structs that a copy copies
 
 
@@ -58,6 +59,9 @@ class Operations(Body):
                 return self.evaluate(base, state)
             case Op(operator="append", operands=(base, *added), span=span):
                 found = self.evaluate(base, state)
+                if isinstance(base, Op) and base.operator == "window" and len(base.operands) == BOUNDED:
+                    for value in found:  # what follows in the same memory is overwritten
+                        self.mutate(value, "append()", "content", span, state)
                 display = self.evaluate(Build("list", tuple(added), (), span), state)
                 made = self.grown(found, span, state)
                 self.take_in(made, display)
