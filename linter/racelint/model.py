@@ -130,8 +130,9 @@ class Op(Record):
     """Something else made of these parts: arithmetic, comparison, "not", "in", "is", slices, format strings.
 
     Some operators mean more: "address" (of a variable or field) and "deref"; "window" (part of a sequence, the same
-    memory: from, to, and where its room ends); "append" (a sequence with more at its end, perhaps the same memory); "keys", "values" and "entries" (what a
-    loop walks, whatever the container is); "send", "receive" and "close" (a channel); "length", "clear", "copy into".
+    memory: from, to, and where its room ends); "append" (a sequence with more at its end, perhaps the same memory);
+    "keys", "values" and "entries" (what a loop walks, whatever the container is); "send", "receive" and "close" (a
+    channel); "length", "clear", "copy into".
     """
 
     operator: str

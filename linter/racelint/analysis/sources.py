@@ -13,7 +13,8 @@ from racelint.model import Attr, Build, Call, Const, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
-DATA = ("DeepCopy", "DeepCopyInto", "DeepCopyObject", "ProtoReflect", "ProtoMessage")  # methods of types that are only data
+# Methods of types that are only data:
+DATA = ("DeepCopy", "DeepCopyInto", "DeepCopyObject", "ProtoReflect", "ProtoMessage")
 LINKS = 3  # modules that hand on a variable
 
 
@@ -168,7 +169,7 @@ class Sources:
         return isinstance(element, LibraryType) and element.pointer and "/" in element.name
 
     def is_data(self, type_id: str) -> bool:
-        """Whether a type is one of data: of another language's habits, an interface, or with what makes copies of it."""
+        """Whether a type is one of data: of other habits, an interface, or with something that makes copies of it."""
         source, record = self._symbols.types[type_id]
         known = source.module.traits.duck_typed or record.is_interface
         return known or any(self._symbols.method(type_id, name) for name in DATA)
