@@ -232,6 +232,10 @@ class Body(Flow[State, Frame]):
         """A library is given values: functions among them run some time, somewhere."""
 
     @abstractmethod
+    def promoting(self, owner: Value, name: str, state: State) -> Values:
+        """What has a field that is assigned through an object: the object, or what it embeds now."""
+
+    @abstractmethod
     def place(self, owner: Value, name: str) -> Value:
         """The path of a field."""
 

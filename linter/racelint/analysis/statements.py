@@ -179,9 +179,10 @@ class Statements(Calls):
                 owners = self.evaluate(base, state)
                 self.sink, self.several = base, len(owners) > 1
                 for owner in owners:
-                    path = self.place(owner, name)
-                    if path != UNKNOWN:
+                    paths = [self.place(holder, name) for holder in self.promoting(owner, name, state)]
+                    if UNKNOWN not in paths:
                         self._change_field(base, owner, name, span, state)
+                    for path in paths if UNKNOWN not in paths else ():
                         self._store(path, values, span, state)
                 self.several = False
             case Item(base=base, key=key, span=span):
