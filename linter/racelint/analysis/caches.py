@@ -207,7 +207,8 @@ class Caches:
                 given = isinstance(start, Copy) and start.site.span == function.span  # a parameter is a copy anyway
                 changes = self._summaries.of(function_id).changes.values()
                 back = any(c.target == getattr(copied, "base", None) for c, _ in changes)  # it puts the copy back
-                if isinstance(root(copied), Param) and not given and not back:
+                held = _is_through(change, start, copied)
+                if isinstance(root(copied), Param) and held and not given and not back:
                     yield change.target, Origin("half", copied, "", self._named(copied))
                 return
 
@@ -235,6 +236,13 @@ class Caches:
                     if owner is not None:
                         yield target, Origin("state", base, "", f"{owner.rpartition(':')[2]}.{base.name}")
                 return
+
+
+def _is_through(change: Change, start: Value, copied: Value) -> bool:
+    """Whether a change names its object by a variable that holds a copy of what was copied, or of what that is in."""
+    outer = prefixes(copied)
+    copies = [value.base for value in change.through if isinstance(value, Copy)]
+    return (isinstance(start, Field) and start in change.through) or any(base in outer for base in copies)
 
 
 def _is_copied(step: Value, origin: Origin) -> bool:

@@ -55,8 +55,17 @@ class Origins(Handing):
             return
         names = named_in(self.sink) if self.sink is not None else ()
         change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
+        if not self.traits.duck_typed and self.sink is not None:
+            change = change._replace(through=self._named_by(self.sink, state))
         for path in self._changed_paths(target, kind):
             self._record(change._replace(target=path), state.conditions())
+
+    def _named_by(self, expr: Expr, state: State) -> Values:
+        """What the variable holds that a path starts from; of a struct made here as a copy, that it is one."""
+        while isinstance(expr, Attr | Item):
+            expr = expr.base
+        found = state.variables.get(expr.name, ()) if isinstance(expr, Name) and expr.scope == "local" else ()
+        return tuple([self.copies.get(value, value) for value in found])
 
     def _changed_paths(self, target: Value, kind: str) -> Values:
         """The shared objects that a change is of; what a copy holds by value is the copy's own."""

@@ -18,7 +18,8 @@ class Change(NamedTuple):
 
     `target` is the object in the terms of the function at hand, `kind` "field" if one of its fields gets another value,
     "content" for its entries; `operation` is what the source says, `names` the fields and variables that it names
-    there, `keys` the alternatives of the entry that it is about; `several` says that it may be of other objects, too.
+    there, `keys` the alternatives of the entry that it is about; `several` says that it may be of other objects, too,
+    `through` is what the variable holds by which the source names it.
     `calls` leads from the function at hand to the change, outermost first.
     """
 
@@ -32,6 +33,7 @@ class Change(NamedTuple):
     certain: bool = True
     keys: Values = ()
     several: bool = False
+    through: Values = ()
 
 
 class Content(NamedTuple):
