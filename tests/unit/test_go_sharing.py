@@ -161,6 +161,7 @@ def test_methods_with_other_parameters_are_no_interface():
             "package m\n\ntype Getter interface { Get(name string) int }\n\n"
             "type One struct{}\n\nfunc (One) Get(name string) int { return 1 }\n\n"
             "type Two struct{}\n\nfunc (Two) Get(name, other string) int { return 2 }\n"
+            "type Three struct{}\n\nfunc (Three) Get(name string) string { return name }\n"
         ),
     })  # fmt: skip
     assert program.symbols.overrides("example.com/p/m:Getter", "Get") == ["example.com/p/m:One.Get"]
