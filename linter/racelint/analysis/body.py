@@ -326,6 +326,10 @@ class Body(Flow[State, Frame]):
         """An object is changed in place."""
 
     @abstractmethod
+    def keep_function(self, type_id: str, name: str, values: Values) -> None:
+        """A field is given values: functions among them are called by whoever has the object."""
+
+    @abstractmethod
     def registered_fields(self, type_name: str, fields: list[tuple[str, Values]], span: Span) -> None:
         """A library's object is made that has functions which it is told of shared objects."""
 

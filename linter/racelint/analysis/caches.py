@@ -19,6 +19,7 @@ from racelint.analysis.values import (
     Copy,
     Element,
     Field,
+    FunctionValue,
     Global,
     Literal,
     Member,
@@ -56,6 +57,16 @@ class Caches:
         self._sources = Sources(knowledge, summaries)
         self._holders = Holders(summaries)
         self._changed: frozenset[Value] | None = None
+        self._register_kept()
+
+    def _register_kept(self) -> None:
+        """Functions that objects keep in a field, of which the field is called with shared objects."""
+        for key, registration in self._hints.told.items():
+            for value in self._hints.kept.get(key, ()):
+                passed = self._summaries.usage.passed(value.function, value.index) if isinstance(value, Param) else ()
+                for function in (value, *[v for values in passed for v in values]):
+                    if isinstance(function, FunctionValue):
+                        self._hints.handlers.setdefault(function.function, registration)
 
     def writes(self, functions: list[str]) -> Iterator[CacheWrite]:
         """Every change of a shared object in these functions, each told once, by the function that got hold of it."""

@@ -246,6 +246,8 @@ class Calls(Replay, Library):
                 picked = self.picked_by(name, args, call, state)
                 if picked is not None:
                     return picked
+                if not self.traits.duck_typed:
+                    self.call_kept(base, name, args, call)
                 self.library_writes(base, name, args, call, state)
                 handed = self.handed_out(base, name, keywords, call, state)
                 if handed is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from racelint.analysis.body import Body, Keywords
-from racelint.analysis.paths import copy_of
+from racelint.analysis.paths import copy_of, root
 from racelint.analysis.sharing import Registration
 from racelint.analysis.state import State
 from racelint.analysis.types import RESULTS, LibraryType, TypeOf
@@ -19,6 +19,7 @@ from racelint.analysis.values import (
     FunctionValue,
     Global,
     Literal,
+    Param,
     Partial,
     Result,
     Site,
@@ -222,6 +223,24 @@ class Handing(Body):
     @abstractmethod
     def is_held_here(self, expr: Expr | None, owner: Value, state: State, *, by_type: bool = True) -> bool:
         """Whether an object is a copy that this function holds by value."""
+
+    # --- functions that objects keep ---
+
+    def keep_function(self, type_id: str, name: str, values: Values) -> None:
+        """A field is given values: functions among them are called by whoever has the object."""
+        kept = [value for value in values if isinstance(value, FunctionValue | Param)]
+        if kept and self._is_function(type_id, name):
+            self.summaries.hints.kept.setdefault((type_id, name), {}).update(dict.fromkeys(kept))
+
+    def call_kept(self, base: Value, name: str, args: tuple[Values, ...], call: Span) -> None:
+        """A function that an object keeps is called: with shared objects, if these come out of a cache."""
+        owner = self.types.class_of(base)
+        shared = any([isinstance(root(value), Cached) for values in args for value in values])
+        if owner is not None and shared and self._is_function(owner, name):
+            self.summaries.hints.told.setdefault((owner, name), Registration(self.id, call, name))
+
+    def _is_function(self, type_id: str, name: str) -> bool:
+        return self.types.structure(self.types.field(type_id, name)) == LibraryType("func")
 
     # --- registrations ------------------------------------------------------------------------------------------------
 

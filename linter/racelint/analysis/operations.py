@@ -223,6 +223,7 @@ class Operations(Body):
         for name, values in (*zip(record.fields, parts, strict=False), *fields):
             path = field(made, name)
             state.heap[path] = values
+            self.keep_function(type_id, name, values)
             for value in values:
                 self.effects.store(path, value)
         return (made,)

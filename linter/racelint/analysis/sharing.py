@@ -59,4 +59,6 @@ class Hints:
         self.handlers: dict[str, Registration] = {}
         self.watching: set[str] = set()  # functions that call what follows changes elsewhere
         self.filled: dict[tuple[str, str], bool] = {}  # fields with entries; whether those come from outside
+        self.kept: dict[tuple[str, str], dict[Value, None]] = {}  # what is put into fields that hold functions
+        self.told: dict[tuple[str, str], Registration] = {}  # such fields that are called with shared objects
         self.exact: set[Span] = set()  # copies that share all fields, whatever the object's class says of copying
