@@ -145,6 +145,7 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation]) -> Finding:
     last = mutation.steps[-1]
     through = "" if len(mutation.steps) == 1 else f", through {last.function}"
     shared = SHARED[mutation.kind].format(origin=mutation.origin)
+    behind = f" (of {mutation.inner})" if mutation.inner not in ("", mutation.origin) else ""
     readers = f"; {', '.join(mutation.readers)} read it too" if mutation.readers else ""
     shallow = "; the copy on the way does not reach so deep" if mutation.copied else ""
     return Finding(
@@ -156,7 +157,7 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation]) -> Finding:
         symbol=mutation.symbol,
         function=mutation.function,
         accesses=(*_accesses(mutation, last), *_others(mutation, others)),
-        because=f"{shared}{readers}{shallow}",
+        because=f"{shared}{behind}{readers}{shallow}",
         harm=HARM.get(mutation.kind, LASTING if mutation.kind in ("memo", "lazy", "cache") else STALE),
         mend=_mend(mutation),
     )
