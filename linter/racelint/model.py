@@ -130,8 +130,9 @@ class Op(Record):
     """Something else made of these parts: arithmetic, comparison, "not", "in", "is", slices, format strings.
 
     Some operators mean more: "address" (of a variable or field) and "deref"; "window" (part of a sequence, the same
-    memory); "append" (a sequence with more at its end, perhaps the same memory); "keys", "values" and "entries" (what a
-    loop walks, whatever the container is); "send", "receive" and "close" (a channel); "length", "clear", "copy into".
+    memory: from, to, and where its room ends); "append" (a sequence with more at its end, perhaps the same memory);
+    "keys", "values" and "entries" (what a loop walks, whatever the container is); "send", "receive" and "close" (a
+    channel); "length", "clear", "copy into".
     """
 
     operator: str
@@ -478,11 +479,13 @@ class Traits(Record):
 
     `atomic_steps`: single loads and stores do not race. `capital_types`: what has a capital letter and is called is a
     class. `duck_typed`: what something of unknown type is may be told from the names of the methods that are called.
+    `deep_copy` is what people write to copy an object with all that is in it.
     """
 
     atomic_steps: bool = True
     capital_types: bool = True
     duck_typed: bool = True
+    deep_copy: str = "copy.deepcopy()"
 
 
 class Module(Record):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from racelint.api import Access, CacheMutation, Confidence, Finding, Program, Severity, Step, rule
 
 MOST_STEPS = 4
+MOST_OTHERS = 6  # changes of the same object that are told besides
 MOST_GUESSED_STEPS = 2  # likewise, if a callee was found by its name alone
 SHARED = {
     "library": "{origin} hands out the cache's own object",
@@ -16,6 +17,8 @@ SHARED = {
     "option": "{origin} is a setting, given to all who read it",
     "setting": "{origin} holds the settings of all",
     "default": "{origin} is a preset: whoever reads it next gets what was changed here",
+    "chosen": "{origin} is one object for all who take it",
+    "half": "{origin} is copied to be changed, and the copy shares with it what it refers to",
     "argument": "the default of {origin} is made once: all calls without that argument share it",
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
@@ -23,6 +26,8 @@ SHARED = {
 HARM = {
     "argument": "the next call without that argument finds what this one has left there",
     "state": "what was to be a copy changes the original",
+    "half": "what was to be a copy changes the original",
+    "chosen": "whoever takes it next gets what was changed for this one",
     "setting": "the next one who reads the setting gets what was meant for this one",
     "option": "the next one who reads the setting gets what was meant for this one",
     "default": "the next one who starts from the preset gets what was meant for this one",
@@ -34,7 +39,7 @@ STALE = (
 LASTING = "the next caller gets what was changed for this one"
 
 
-@rule(languages=("python",), since="0.3")
+@rule(languages=("python", "go"), since="0.3")
 def mutated_cache_object(program: Program) -> Iterator[Finding]:
     """An object that belongs to a cache is changed in place, and whoever else holds it sees the change.
 
@@ -43,7 +48,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     A change of an object that came out of an informer, a lister, a class that mirrors what a watch tells, a cache, a
     function that remembers its results (`functools.lru_cache` and decorators like it), a setting or a preset: an item
     or attribute that is given another value, `del`, `append`, `update`, `sort`, `setdefault`. It is followed through
-    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given.
+    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given. In
+    Go: what client-go's listers, indexers and stores return and their event handlers are given, what controller-runtime
+    gives to predicates and map functions and, with `UnsafeDisableDeepCopy`, to its clients.
 
     ## Why it is a bug
 
@@ -65,12 +72,25 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
             service["metadata"]["annotations"]["seen"] = "yes"
             self.client.update(service)
 
+    In Go:
+
+        node, err := c.nodeLister.Get(name)
+        node.Annotations["seen"] = "yes"                               // two workers: concurrent map writes
+
+    Use instead:
+
+        cached, err := c.nodeLister.Get(name)
+        node := cached.DeepCopy()
+        node.Annotations["seen"] = "yes"
+
     ## How it decides
 
     The finding stands in the function that got hold of the object: at the change, or at the call that leads to it. A
     copy protects as deep as it goes: `dict(x)`, `x.copy()`, `{**x}`, `list(x)`, `x[:]`, `copy.copy(x)` the top level,
     `copy.deepcopy(x)` all of it; a nested part that is replaced by a new one (`x["metadata"] = {...}`) is this
-    function's own.
+    function's own. In Go `x := *cached` and `for _, x := range list.Items` copy what the struct itself holds: its plain
+    fields are the function's own, its maps, slices and pointers are shared; `DeepCopy()` and decoding copy all of it. A
+    list that a lister returns is a new one: sorting or cutting it is fine, changing what is in it is not.
 
     Shared are: what the methods of a library's cache return; what is given to functions that were registered with
     `add_event_handler`; results of remembering functions, if they are containers; entries of a class that follows
@@ -78,7 +98,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     but that class; values computed once and kept under a cache's name; settings (`traitlets` with `config=True`,
     `oslo.config`), presets (constants in capitals) and `__dict__` of a shared object, if they are changed under another
     name than their own; a parameter's default that is a list or dict; a mapping of an object or module that is copied
-    to be changed, and changed deeper than the copy goes.
+    to be changed, and changed deeper than the copy goes; in Go a parameter's struct that is copied to be changed
+    likewise, and a variable's object that a function takes as one of several and changes while nobody changes it by its
+    name. Of one source and function the first change is told, the others are listed.
 
     Silent: changes that the cache's own class makes; registries, pools and other containers of objects with a life of
     their own; memos that begin empty (`return {}`): a place to keep things; constants that the same function also
@@ -90,16 +112,18 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     Objects are followed through fields of objects as far as the analysis knows their classes. What a getter hands out
     live is reported where it is changed, not where it is handed out. Of two mappings that are merged, an entry may be
-    from either. A caller in another project that changes what a cache of this one returns is not seen.
+    from either. Of Go types whose declaration is not among the files nobody knows whether a field is a struct or a
+    pointer: `x := obj.Spec; x.Replicas = n` counts as a change of a copy. A result that says whether an object was
+    found is not tied to the object. A caller in another project that changes what a cache of this one returns is not
+    seen.
     """
-    told: dict[tuple[str, str, str, str], CacheMutation] = {}
+    told: dict[tuple[str, str, str, str], list[CacheMutation]] = {}
     for mutation in program.cache_mutations():
         key = (mutation.kind, mutation.origin, mutation.location.path, mutation.function)
-        known = told.get(key)  # one finding a source and function: the surest, the first in the text
-        if known is None or _order(mutation) < _order(known):
-            told[key] = mutation
-    for mutation in told.values():
-        yield _finding(mutation)
+        told.setdefault(key, []).append(mutation)
+    for mutations in told.values():  # one finding a source and function: the surest, the first in the text
+        first, *others = sorted(mutations, key=_order)
+        yield _finding(first, others)
 
 
 def _order(mutation: CacheMutation) -> tuple[int, int, int]:
@@ -117,10 +141,11 @@ def _confidence(mutation: CacheMutation) -> Confidence:
     )
 
 
-def _finding(mutation: CacheMutation) -> Finding:
+def _finding(mutation: CacheMutation, others: list[CacheMutation]) -> Finding:
     last = mutation.steps[-1]
     through = "" if len(mutation.steps) == 1 else f", through {last.function}"
     shared = SHARED[mutation.kind].format(origin=mutation.origin)
+    behind = f" (of {mutation.inner})" if mutation.inner not in ("", mutation.origin) else ""
     readers = f"; {', '.join(mutation.readers)} read it too" if mutation.readers else ""
     shallow = "; the copy on the way does not reach so deep" if mutation.copied else ""
     return Finding(
@@ -131,8 +156,8 @@ def _finding(mutation: CacheMutation) -> Finding:
         message=f"{_changed(mutation)} is changed in place ({last.note}){through}",
         symbol=mutation.symbol,
         function=mutation.function,
-        accesses=_accesses(mutation, last),
-        because=f"{shared}{readers}{shallow}",
+        accesses=(*_accesses(mutation, last), *_others(mutation, others)),
+        because=f"{shared}{behind}{readers}{shallow}",
         harm=HARM.get(mutation.kind, LASTING if mutation.kind in ("memo", "lazy", "cache") else STALE),
         mend=_mend(mutation),
     )
@@ -143,9 +168,9 @@ def _mend(mutation: CacheMutation) -> str:
     if mutation.kind == "argument":
         return "let the default be None, and make a new container inside"
     if mutation.kind == "handler":
-        return f"start {mutation.function} with a copy.deepcopy() of what it is given"
+        return f"start {mutation.function} with a {mutation.deep_copy} of what it is given"
     where = f" at line {mutation.came.line}" if mutation.came and mutation.came.path == mutation.location.path else ""
-    deeper = "copy.deepcopy() instead of the shallow copy" if mutation.copied else "copy.deepcopy()"
+    deeper = f"{mutation.deep_copy} instead of the shallow copy" if mutation.copied else mutation.deep_copy
     return f"take a {deeper} of what comes from {mutation.origin}{where}, and change that"
 
 
@@ -162,8 +187,17 @@ def _changed(mutation: CacheMutation) -> str:
             return mutation.origin
 
 
+def _others(mutation: CacheMutation, others: list[CacheMutation]) -> tuple[Access, ...]:
+    """Where the function changes the same object, too."""
+    places = {mutation.steps[-1].location}
+    found = [other.steps[-1] for other in others if _confidence(other) == _confidence(mutation)]
+    steps = {step.location: step for step in found if step.location not in places}
+    return tuple(Access("change", "also", step.location, step.function) for step in list(steps.values())[:MOST_OTHERS])
+
+
 def _accesses(mutation: CacheMutation, last: Step) -> tuple[Access, ...]:
     change = Access("change", "mutate", last.location, last.function, trace=mutation.steps)
+    calls = tuple(Access("call", "call", step.location, step.function) for step in mutation.steps[1:-1])
     if mutation.came is None:
-        return (change,)
-    return (Access("source", "read", mutation.came, mutation.origin), change)
+        return (*calls, change)
+    return (Access("source", "read", mutation.came, mutation.origin), *calls, change)

@@ -92,6 +92,15 @@ class Attributes(Body):
         others = [way for way, library in found if library not in locks]
         return known[0] if known else others[0] if len(others) == 1 else ()
 
+    def promoting(self, owner: Value, name: str, state: State) -> Values:
+        """What has a field that is assigned through an object: the object, or what it embeds now."""
+        type_id = self.types.class_of(owner)
+        chain = self.symbols.embedding.chain(type_id, name) if type_id is not None else ()
+        holders: Values = (owner,)
+        for part in chain:
+            holders = unite([self.read(field(holder, part), state) for holder in holders])
+        return holders
+
     def _promoted(self, base: Value, chain: tuple[str, ...], name: str, span: Span, state: State) -> Values:
         owners: Values = (base,)
         for part in chain:

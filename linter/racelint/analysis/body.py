@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from racelint.analysis.effects import CONTENT, Effects, Start
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import Substitute, depth, element, repacked, root, underlying, unite
-from racelint.analysis.sharing import Change, Content
+from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
+from racelint.analysis.sharing import FIELD, Change, Content
 from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
+    Cached,
     Captured,
     Copy,
     Element,
@@ -27,6 +28,7 @@ from racelint.analysis.values import (
     Partial,
     Result,
     Site,
+    Tuple,
     TypeValue,
     Value,
     Values,
@@ -41,6 +43,8 @@ Keywords: TypeAlias = tuple[tuple[str, Values], ...]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_STORES = 24
 MOST_INVOKES = 12
+MOST_FIELDS = 12  # of an object that is returned
+NESTED = 3  # containers made here that lie in each other
 MOST_CALLBACKS = 2  # callbacks run inside callbacks: a function can be handed to itself
 STORE_DEPTH = 3
 MOST_CALLS = 6  # links in a chain of calls that are told
@@ -175,6 +179,8 @@ class Body(Flow[State, Frame]):
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
+        self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
+        self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"
@@ -192,6 +198,7 @@ class Body(Flow[State, Frame]):
         self.births = frozenset([span for name, span in function.births if name not in late])
         self.answers = _answers(self.function)  # whether the result may say what was done
         self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
+        self.narrowed = False  # whether something is known by a narrower type than it was declared with
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -217,8 +224,16 @@ class Body(Flow[State, Frame]):
         """A copy of an object that is held by value, else the value."""
 
     @abstractmethod
+    def dereferenced(self, expr: Expr, values: Values, state: State) -> Values:
+        """What an expression gives that follows a pointer: a copy of what is there."""
+
+    @abstractmethod
     def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         """A library is given values: functions among them run some time, somewhere."""
+
+    @abstractmethod
+    def promoting(self, owner: Value, name: str, state: State) -> Values:
+        """What has a field that is assigned through an object: the object, or what it embeds now."""
 
     @abstractmethod
     def place(self, owner: Value, name: str) -> Value:
@@ -267,6 +282,8 @@ class Body(Flow[State, Frame]):
         """Record an access of a path."""
         if state.signalled and isinstance(path, Field) and path.base in state.signalled:
             return  # after what was done before the channel was closed
+        if self.narrowed and is_seen(path):
+            return  # whose object that is, nobody knows
         if kind == "read" and span in self.told:
             kind = "peek"
         elif kind == "read" and span == self.using:
@@ -301,8 +318,20 @@ class Body(Flow[State, Frame]):
         """Remember a value that lies in a container made here."""
 
     @abstractmethod
+    def take_in(self, made: Values, added: Values) -> None:
+        """Sequences made here take over what a display lists."""
+
+    @abstractmethod
     def mutate(self, target: Value, operation: str, kind: str, span: Span, state: State, keys: Values = ()) -> None:
         """An object is changed in place."""
+
+    @abstractmethod
+    def keep_function(self, type_id: str, name: str, values: Values) -> None:
+        """A field is given values: functions among them are called by whoever has the object."""
+
+    @abstractmethod
+    def registered_fields(self, type_name: str, fields: list[tuple[str, Values]], span: Span) -> None:
+        """A library's object is made that has functions which it is told of shared objects."""
 
     @abstractmethod
     def fill(
@@ -505,10 +534,39 @@ class Body(Flow[State, Frame]):
             answer = str(values[0].value) if len(values) == 1 and isinstance(values[0], Literal) else ""
             for event in [e for e in state.pending if isinstance(e, Resize)]:
                 self.answered.setdefault(event, set()).add(answer)
-        for value in values if self.filled else ():
-            if value in self.filled:
-                self.summary.contents[value] = self.filled[value]
-        self.summary.returns = unite([self.summary.returns, values]) if self.summary.returns else values
+        if self.filled or not self.traits.duck_typed:
+            self._tell_contents(values, state)
+        known = self.summary.returns
+        self.summary.returns = _together(known, values) or (unite([known, values]) if known else values)
+
+    def _tell_contents(self, values: Values, state: State | None, nested: int = NESTED) -> None:
+        """What lies in what is returned: in containers made here, in the fields of objects made here."""
+        for value in values:
+            if isinstance(value, Tuple):
+                for part in value.parts:
+                    self._tell_contents(part, state, nested)
+            if not isinstance(value, Fresh) or nested <= 0:
+                continue
+            held = [*self.filled.get(value, ()), *self._in_fields(value, state)]
+            if held:
+                self.summary.contents[value] = tuple(dict.fromkeys(held))
+                self._tell_contents(tuple([content.value for content in held]), state, nested - 1)
+
+    def _in_fields(self, made: Fresh, state: State | None) -> list[Content]:
+        if state is None or self.traits.duck_typed or self.types.class_of(made) is None:
+            return []
+        fields = [(p.name, v) for p, v in state.heap.items() if type(p) is Field and p.base == made]
+        found = [Content(v, False, Literal(name, FIELD)) for name, values in fields for v in values]
+        kept = [c for c in found if c.value in self.filled or isinstance(root(c.value), Param | Cached)]
+        return kept[:MOST_FIELDS]
+
+
+def _together(known: Values, values: Values) -> Values:
+    """Several results, each with its alternatives; () if these are not all several results, as many."""
+    tuples = [value for value in (*known, *values) if isinstance(value, Tuple)]
+    if len(tuples) != len(known) + len(values) or len({len(value.parts) for value in tuples}) != 1:
+        return ()
+    return (Tuple(tuple([unite(parts) for parts in zip(*[value.parts for value in tuples], strict=True)])),)
 
 
 def _answers(function: Function) -> bool:

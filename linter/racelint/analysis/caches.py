@@ -7,16 +7,31 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from racelint.analysis.holders import Holders
-from racelint.analysis.paths import prefixes, rebased
+from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
 from racelint.analysis.sharing import Change
 from racelint.analysis.sources import Origin, Sources
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType
-from racelint.analysis.values import Copy, Element, Field, Global, Literal, Member, TypeValue, Value, View
+from racelint.analysis.values import (
+    Cached,
+    Copy,
+    Element,
+    Field,
+    FunctionValue,
+    Global,
+    Literal,
+    Member,
+    Param,
+    Seen,
+    TypeValue,
+    Value,
+    View,
+)
 from racelint.knowledge import Knowledge
 
+WRITES = ("[...]", "del")  # operations on entries
 HOLDS = 2  # fields that hold what a field holds
 
 
@@ -41,6 +56,17 @@ class Caches:
         self._hints = summaries.hints
         self._sources = Sources(knowledge, summaries)
         self._holders = Holders(summaries)
+        self._changed: frozenset[Value] | None = None
+        self._register_kept()
+
+    def _register_kept(self) -> None:
+        """Functions that objects keep in a field, of which the field is called with shared objects."""
+        for key, registration in self._hints.told.items():
+            for value in self._hints.kept.get(key, ()):
+                passed = self._summaries.usage.passed(value.function, value.index) if isinstance(value, Param) else ()
+                for function in (value, *[v for values in passed for v in values]):
+                    if isinstance(function, FunctionValue):
+                        self._hints.handlers.setdefault(function.function, registration)
 
     def writes(self, functions: list[str]) -> Iterator[CacheWrite]:
         """Every change of a shared object in these functions, each told once, by the function that got hold of it."""
@@ -58,7 +84,7 @@ class Caches:
         reworked = self._summaries.of(function_id).reworked
         for change in changes:
             found = list(self._origins(change.target))
-            for target, origin in found or self._half_copied(change.target, reworked):
+            for target, origin in found or self._half_copied(function_id, change, reworked):
                 if origin.kind == "state" and _last_name(origin.start) in meant:
                     continue
                 if origin.kind == "default" and (_last_name(origin.start) in meant or function_id.endswith(MODULE)):
@@ -66,7 +92,7 @@ class Caches:
                 chain = [function_id, *[call.function for call in change.calls], change.function]
                 if not self._is_own(origin, chain) and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
-                    copied = any(isinstance(step, Copy) for step in way)
+                    copied = origin.kind == "half" or any(_is_copied(step, origin) for step in way)
                     yield CacheWrite(origin, change, function_id, target, copied)
 
     # --- which changes count ------------------------------------------------------------------------------------------
@@ -94,8 +120,10 @@ class Caches:
         direct = _last_name(origin.start) in change.names
         match origin.kind:
             case "library" | "handler":
-                return True
+                return not self._is_registered(origin.start, way)
             case "mirror":
+                return bool(entries)
+            case "cache" if not self._is_duck_typed(change):
                 return bool(entries)
             case "cache":
                 return bool(entries) and plain and not self._is_object(target)
@@ -106,6 +134,10 @@ class Caches:
             case "state":
                 keyed = all(isinstance(step, Element) and not isinstance(step.key, Member) for step in entries)
                 return plain and keyed and bool(entries) and not self._is_object(target)
+            case "half":
+                return bool(entries) or change.kind == "content"
+            case "chosen":
+                return not way and change.several and origin.start not in self._changed_globals()
             case "live":
                 return plain and not direct
             case "option":
@@ -121,6 +153,15 @@ class Caches:
                 return self._has_part(origin.start, entries, change)
             case _:
                 return False
+
+    def _is_registered(self, start: Value, way: Sequence[Value]) -> bool:
+        """Whether what is handed out is an object of the project's that is no data: it was put there to be used."""
+        outer = itertools.takewhile(lambda step: not isinstance(step, Field), way)
+        owners = [self._types.class_of(value) for value in (start, *outer)]
+        return any(owner is not None and not self._sources.is_data(owner) for owner in owners)
+
+    def _is_duck_typed(self, change: Change) -> bool:
+        return self._symbols.functions[change.function][0].module.traits.duck_typed
 
     def _has_part(self, start: Value, way: Sequence[Value], change: Change) -> bool:
         record = self._sources.record(start)
@@ -153,7 +194,48 @@ class Caches:
                     if not isinstance(moved, Copy):
                         yield from self._origins(moved, holds - 1)
 
-    def _half_copied(self, target: Value, reworked: set[Value]) -> Iterator[tuple[Value, Origin]]:
+    def _changed_globals(self) -> frozenset[Value]:
+        """The variables of which some function changes the object as the only one that it can mean, or replaces it."""
+        if self._changed is None:
+            functions = [function for function in self._symbols.functions if not function.endswith(f":{MODULE}")]
+            known = [self._summaries.known(function) for function in functions]
+            changes = [change for summary in known for change, _ in summary.changes.values() if not change.several]
+            replaced = [path for summary in known for path in summary.stores if isinstance(path, Global)]
+            self._changed = frozenset([*[root(change.target) for change in changes], *replaced])
+        return self._changed
+
+    def _half_copied(
+        self, function_id: str, change: Change, reworked: set[Value]
+    ) -> Iterator[tuple[Value, Origin]]:  # fmt: skip
+        """What a function has copied to change the copy, when it changes what both share."""
+        source, function = self._symbols.functions[function_id]
+        if source.module.traits.duck_typed:
+            yield from self._half_copied_mapping(change.target, reworked)
+            return
+        for start in prefixes(change.target):
+            if start in reworked and not change.calls and change.operation.startswith(WRITES):
+                copied = start.base if isinstance(start, Copy) else start
+                given = isinstance(start, Copy) and start.site.span == function.span  # a parameter is a copy anyway
+                changes = self._summaries.of(function_id).changes.values()
+                back = any(c.target == getattr(copied, "base", None) for c, _ in changes)  # it puts the copy back
+                held = _is_through(change, start, copied)
+                if isinstance(root(copied), Param) and held and not given and not back:
+                    yield change.target, Origin("half", copied, "", self._named(copied))
+                return
+
+    def _named(self, path: Value) -> str:
+        """A field of a parameter, or of something in it, as the program calls it."""
+        match path:
+            case Param(function=function, index=index):
+                return self._symbols.functions[function][1].parameters[index].name.partition("@")[0]
+            case Field(base=base, name=name):
+                return f"{self._named(base)}.{name}"
+            case Element(base=base) | Copy(base=base) | Seen(base=base):
+                return self._named(base)
+            case _:
+                return "it"
+
+    def _half_copied_mapping(self, target: Value, reworked: set[Value]) -> Iterator[tuple[Value, Origin]]:
         """A lasting mapping that a function has copied to change the copy, when it changes what both share."""
         for start in prefixes(target):
             if isinstance(start, Copy) and start in reworked:
@@ -167,7 +249,20 @@ class Caches:
                 return
 
 
+def _is_through(change: Change, start: Value, copied: Value) -> bool:
+    """Whether a change names its object by a variable that holds a copy of what was copied, or of what that is in."""
+    outer = prefixes(copied)
+    copies = [value.base for value in change.through if isinstance(value, Copy)]
+    return (isinstance(start, Field) and start in change.through) or any(base in outer for base in copies)
+
+
+def _is_copied(step: Value, origin: Origin) -> bool:
+    """Whether a step on the way is a copy that somebody makes; a cache's own list is none."""
+    own = isinstance(origin.start, Cached) and isinstance(step, Copy) and step.site == origin.start.site
+    return isinstance(step, Copy) and not own
+
+
 def _last_name(path: Value) -> str:
-    while isinstance(path, Element | Member | Copy | View):
+    while isinstance(path, Element | Member | Copy | View | Seen):
         path = path.base
     return path.name if isinstance(path, Field | Global) else ""

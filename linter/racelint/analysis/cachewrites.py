@@ -24,15 +24,16 @@ class CacheMutation:
     results does), "handler" (a cache gives it to a registered function), "mirror" (a class that follows changes
     elsewhere keeps it), "cache" (a class or field that goes by the name of a cache does), "lazy" (it is computed once
     and kept), "option" (a setting), "default" (a preset) or "live" (an object's own state). `origin` names the source,
-    `came` is where it comes from, `readers` are others who get it. `symbol` and `text` name what is changed as the
-    program and as the function at hand do; `operation` is the change, "field" or "content" its `change`. `copied` says
-    that there is a copy on the way, which does not reach so deep. `location` is where the finding stands: the change in
-    the function that got hold of the object, or the call that leads to it by `steps`. `certain` says that all callees
-    were found by type.
+    `inner` the library's call behind it, `came` is where it comes from, `readers` are others who get it. `symbol` and
+    `text` name what is changed as the program and as the function at hand do; `operation` is the change, "field" or
+    "content" its `change`. `copied` says that there is a copy on the way, which does not reach so deep; `deep_copy` is
+    how the language makes one that does. `location` is where the finding stands: the change in the function that got
+    hold of the object, or the call that leads to it by `steps`. `certain` says that all callees were found by type.
     """
 
     kind: str
     origin: str
+    inner: str
     came: Location | None
     readers: tuple[str, ...]
     symbol: str
@@ -43,6 +44,7 @@ class CacheMutation:
     location: Location
     steps: tuple[Step, ...]
     copied: bool
+    deep_copy: str
     certain: bool
 
 
@@ -62,7 +64,8 @@ class CacheTeller:
         span = change.calls[0].span if change.calls else change.span
         return CacheMutation(
             kind=origin.kind,
-            origin=origin.by.rpartition(":")[2] if origin.kind == "memo" else origin.by,
+            origin=self._named(origin),
+            inner=origin.by if origin.kind == "library" else "",
             came=self._came(write),
             readers=self._readers(origin, write.function),
             symbol=self._describe.symbol(write.target),
@@ -73,8 +76,17 @@ class CacheTeller:
             location=Location(source.path, span),
             steps=self._describe.way(change.calls, change.function, change.span, change.operation),
             copied=write.copied,
+            deep_copy=source.module.traits.deep_copy,
             certain=change.certain,
         )
+
+    def _named(self, origin: Origin) -> str:
+        """What the function at hand calls the source: the function of the project that it gets the object from."""
+        start = origin.start
+        if origin.kind == "library" and isinstance(start, Cached) and start.site.origin is not None:
+            function = self._summaries.usage.callee(start.site.function, start.site.span)
+            return f"{function.rpartition(':')[2]}()" if function else origin.by
+        return origin.by.rpartition(":")[2] if origin.kind == "memo" else origin.by
 
     def _came(self, write: CacheWrite) -> Location | None:
         """Where the function at hand gets the object, or where the field or variable stands that holds it."""
@@ -88,6 +100,9 @@ class CacheTeller:
                 registration = self._hints.handlers.get(function)
                 if registration is not None:
                     return Location(symbols.functions[registration.function][0].path, registration.span)
+                if origin.kind == "handler":
+                    source, told = symbols.functions[function]
+                    return Location(source.path, told.span)
         return None
 
     def _got(self, write: CacheWrite) -> Location | None:
@@ -104,7 +119,7 @@ class CacheTeller:
         symbols = self._describe.symbols
         if isinstance(start, Global):
             record = symbols.content(start.module).globals.get(start.name)
-            return Location(symbols.sources[start.module].path, record.span) if record else None
+            return Location(symbols.paths[start.module, start.name], record.span) if record else None
         owner = self._describe.holder(start.base) if isinstance(start, Field) else None
         declared = symbols.field(owner, start.name) if owner and isinstance(start, Field) else None
         return Location(symbols.types[declared[0]][0].path, declared[1].span) if declared else None

@@ -113,12 +113,14 @@ class Calls(Replay, Library):
                         self.start(value, GOROUTINE, call.span, state)
                 case _:
                     self.start(callee, GOROUTINE, call.span, state, args=args)
+                    self.replay_started(callee, args, call.span, state)
         self.begun(state)
 
     def _arguments(self, call: Call, state: State) -> tuple[tuple[Values, ...], Keywords]:
         args: list[Values] = []
         for arg in call.args:
             values = self.evaluate(arg.value if isinstance(arg, Star) else arg, state)
+            values = self.dereferenced(arg, values, state)
             if isinstance(arg, Star):
                 held = [self.contents.get(v) or self.element_of(v, self.site(call.span, state)) for v in values]
                 self.spread = unite(held)
@@ -220,6 +222,10 @@ class Calls(Replay, Library):
         """The values that a call of a value returns; its effects are applied to the state."""
         match callee:
             case FunctionValue(function=function, receiver=receiver):
+                if receiver is not None and not self.traits.duck_typed:
+                    outright = self._outright(function, receiver, args, call, state)
+                    if outright is not None:
+                        return outright
                 return self._call_function(function, receiver, args, keywords, call, state)
             case TypeValue(type=type_id) if self.traits.duck_typed:
                 return self._construct(type_id, args, keywords, call, state)
@@ -235,6 +241,14 @@ class Calls(Replay, Library):
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:
                     return called
+                if self.filled_by(name, args, call, state):
+                    return (Result(Site(self.id, call)),)
+                picked = self.picked_by(name, args, call, state)
+                if picked is not None:
+                    return picked
+                if not self.traits.duck_typed:
+                    self.call_kept(base, name, args, call)
+                self.library_writes(base, name, args, call, state)
                 handed = self.handed_out(base, name, keywords, call, state)
                 if handed is not None:
                     return handed
@@ -275,6 +289,14 @@ class Calls(Replay, Library):
             self.record_invoke(event, [], state)
 
     # --- functions of the project -------------------------------------------------------------------------------------
+
+    def _outright(
+        self, function_id: str, receiver: Value, args: tuple[Values, ...], call: Span, state: State
+    ) -> Values | None:
+        """What a method gives that nobody in the project spells out."""
+        if self._targets(function_id, receiver) != [function_id]:
+            return None
+        return self.given_outright(function_id, receiver, args, call, state)
 
     def _call_function(
         self, function_id: str, receiver: Value | None, args: tuple[Values, ...], keywords: Keywords, call: Span,

@@ -25,6 +25,7 @@ from racelint.analysis.values import (
     ModuleValue,
     Param,
     Result,
+    Seen,
     Tuple,
     TypeValue,
     Value,
@@ -75,6 +76,8 @@ class Describe:
                 return f"{self.text(base)}[{self.text(key)}]"
             case View(base=base, kind=kind):
                 return f"{self.text(base)}.{kind}()"
+            case Seen(base=base):
+                return self.text(base)
             case Literal(value=scalar):
                 return repr(scalar)
             case Member():
@@ -99,7 +102,7 @@ class Describe:
         mapping (`as_mapping`) is mostly a dict, though, from a store or a decoder; and so is an attribute of an object
         whose class was found by the method that changes it (`by_call`). A parameter is what all known callers pass.
         """
-        while isinstance(value, Field | Element | Member | View | Copy):
+        while isinstance(value, Field | Element | Member | View | Copy | Seen):
             owned = isinstance(value, Field) and not isinstance(value.base, TypeValue | ModuleValue)
             if owned and self._is_foreign_field(value, as_mapping=as_mapping, by_call=by_call):
                 return True
@@ -118,7 +121,7 @@ class Describe:
 
     def is_computed(self, value: Value) -> bool:
         """Whether a class on the way to a container computes what its attributes give: another object each time."""
-        while isinstance(value, Field | Element | Member | View | Copy):
+        while isinstance(value, Field | Element | Member | View | Copy | Seen):
             owner = self._types.class_of(value.base) if isinstance(value, Field) else None
             if owner is not None and self.symbols.method(owner, "__getattribute__") is not None:
                 return True
@@ -174,7 +177,7 @@ class Describe:
                     return path == other
                 case Field(base=base, name=name), Field(base=second, name=wanted) if name == wanted:
                     return base == second or self.holder(base) == self.holder(second) is not None
-                case Field() | Element() | Member() | Copy() | View(), _:
+                case Field() | Element() | Member() | Copy() | View() | Seen(), _:
                     path = path.base
                 case _:
                     return False

@@ -101,19 +101,48 @@ class Embedding:
             wanted = names[interface]
             if wanted:
                 sets = sorted([having.get(name, set()) for name in wanted], key=len)
-                found[interface] = sorted(sets[0].intersection(*sets[1:]))
+                having_all = sorted(sets[0].intersection(*sets[1:]))
+                found[interface] = [type_id for type_id in having_all if self._fits(interface, type_id)]
         return found
 
+    def _fits(self, interface: str, type_id: str) -> bool:
+        """Whether the methods of a type take and give what an interface says, as far as both name their types."""
+        for name in self._symbols.types[interface][1].methods:
+            wanted, method = self._symbols.method(interface, name), self._symbols.method(type_id, name)
+            if wanted is None or method is None:
+                continue
+            (_, one), (_, other) = self._symbols.functions[wanted], self._symbols.functions[method]
+            kinds = zip(one.parameters[1:], other.parameters[1:], strict=False)
+            if not all(_may_be_same(mine.annotation, theirs.annotation) for mine, theirs in kinds):
+                return False
+            if not _may_be_same(one.returns, other.returns):
+                return False
+        return True
+
     def _method_names(self, type_id: str) -> frozenset[str]:
-        """All methods of a type, inherited and promoted ones too."""
+        """All methods of a type with the number of their parameters, inherited and promoted ones too."""
         names: set[str] = set()
         todo, seen = [type_id], {type_id}
         while todo:
             current = todo.pop()
-            names.update(self._symbols.types[current][1].methods)
+            source, record = self._symbols.types[current]
+            for name, qualname in record.methods.items():
+                known = self._symbols.functions.get(f"{source.name}:{qualname}")
+                names.add(f"{name}/{len(known[1].parameters) if known else 0}")
             line = [a.type for a in self._symbols.ancestors(current)[1:] if isinstance(a, TypeValue)]
             embedded = [t for _, t in self._embedded((), current) if t]
             fresh = [t for t in (*line, *embedded) if t not in seen]
             seen.update(fresh)
             todo += fresh
         return frozenset(names)
+
+
+def _may_be_same(one: TypeRef | None, other: TypeRef | None) -> bool:
+    """Whether two written types may be one: by their names, wherever they come from; an unknown one may be any."""
+    if one is None or other is None:
+        return one is other
+    if not one.name or not other.name:
+        return True
+    if one.name != other.name or len(one.args) != len(other.args):
+        return False
+    return all(_may_be_same(mine, theirs) for mine, theirs in zip(one.args, other.args, strict=True))

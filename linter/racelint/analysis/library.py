@@ -80,7 +80,7 @@ class Library(Origins):
                 if name == "copy.copy":
                     self.summaries.hints.exact.add(site.span)
                 return tuple([self.copied(v, site, "" if name == "copy.copy" else kind) for v in first])
-            case "deep-copy" if not row.keyword:
+            case "deep-copy" if not row.keyword and self.traits.duck_typed:
                 for value in first:
                     for container, _ in iterated(value):
                         self.note(container, "iterate", site.span, state, self.container_kind(container))
@@ -93,7 +93,8 @@ class Library(Origins):
             case "view" if first:
                 return tuple([view(v, row.returns) for v in first])
             case "same" if len(args) > row.argument:
-                return args[row.argument]
+                same = args[row.argument]
+                return (Tuple((same, *[NOTHING_KNOWN] * (row.results - 1))),) if row.results > 1 else same
             case "awaits":
                 return tuple([v for values in args for v in values if isinstance(v, Partial)]) or NOTHING_KNOWN
             case "picks" if first:
@@ -101,7 +102,7 @@ class Library(Origins):
                 state.present |= {(key.base, key) for key in picked if isinstance(key, Member)}
                 return picked
             case "writes":
-                for value in args[row.argument] if len(args) > row.argument else ():
+                for value in args[row.argument] if len(args) > row.argument >= 0 else ():
                     self.mutate(value, f"{name.rpartition('.')[2]}()", "content", site.span, state)
                 return None
             case "returns" if first:

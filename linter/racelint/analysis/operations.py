@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
-from racelint.analysis.paths import element, field, lazy, unite, view
+from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
 from racelint.analysis.state import LOCAL, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
     UNKNOWN,
+    Cached,
     Captured,
+    Copy,
     Element,
     Field,
     Fresh,
@@ -21,12 +23,13 @@ from racelint.analysis.values import (
     Param,
     Partial,
     Result,
+    Seen,
     Site,
     Unknown,
     Value,
     Values,
 )
-from racelint.model import Attr, Cast, Expr, Item, Make, Name, Op
+from racelint.model import Attr, Build, Cast, Expr, Item, Make, Name, Op
 from racelint.span import Span
 
 OPERATIONS = frozenset({
@@ -34,6 +37,9 @@ OPERATIONS = frozenset({
 })  # fmt: skip
 VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
 ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
+_REFERRING = (Field, Element, Member, Param, Captured, Global, Cached, Seen)  # what leads to an object
+COPYING = frozenset({"[]<byte>", "[]<uint8>", "[]<rune>"})  # mostly out of a string, so that it copies
+BOUNDED = 3  # operands of a window that ends somewhere, but whose room does not end there
 MOST_LEVELS = 2  # of structs in structs that a copy copies
 
 
@@ -53,9 +59,13 @@ class Operations(Body):
                 return self.evaluate(base, state)
             case Op(operator="append", operands=(base, *added), span=span):
                 found = self.evaluate(base, state)
-                for each in added:
-                    self.evaluate(each, state)
-                return self.grown(found, span, state)
+                if isinstance(base, Op) and base.operator == "window" and len(base.operands) == BOUNDED:
+                    for value in found:  # what follows in the same memory is overwritten
+                        self.mutate(value, "append()", "content", span, state)
+                display = self.evaluate(Build("list", tuple(added), (), span), state)
+                made = self.grown(found, span, state)
+                self.take_in(made, display)
+                return made
             case Op(operator="keys" | "values" | "entries" as walk, operands=(walked,), span=span):
                 found = self.evaluate(walked, state)
                 return unite([self._walked(value, walk, span, state) for value in found])
@@ -93,8 +103,12 @@ class Operations(Body):
         result: list[Value] = []
         for value in values:
             made = self.types.text(self.types.of(value))
-            empty = isinstance(value, Unknown | Literal)
-            result.append(Fresh(made or "[]", site) if empty else self.copied(value, site, made))
+            within = isinstance(uncopied(value), Element | Field) and isinstance(root(value), Fresh)
+            empty = within or isinstance(value, Unknown | Literal)  # what lies in something made here is known of that
+            if empty:
+                result.append(Fresh((made if within else "") or "[]", site))
+            else:
+                result.append(self.copied(value, site, made))
         return unite([(value,) for value in result])
 
     def _walked(self, value: Value, walk: str, span: Span, state: State) -> Values:
@@ -135,18 +149,27 @@ class Operations(Body):
         if found is None:
             return values
         site, name = self.site(expr.span, state), self.types.text(found)
+        if name in COPYING:
+            return (Fresh(name, site),)
         return unite([(self._seen_as(value, name, site),) for value in values])
 
     def _seen_as(self, value: Value, name: str, site: Site) -> Value:
         known = self.types.of(value)
+        if isinstance(value, Cached) and not value.type:
+            return value._replace(type=name)
         if isinstance(value, Literal | FunctionValue | Partial) or (
             known is not None and not self._is_interface(known)
         ):
             return value
-        return Result(site, name)
+        if not isinstance(value, _REFERRING):
+            return value if isinstance(value, Copy) else Result(site, name)
+        self.narrowed = True
+        return seen_as(value, name)
 
     def _is_interface(self, found: ClassType | LibraryType) -> bool:
-        return isinstance(found, ClassType) and self.symbols.types[found.type][1].is_interface
+        if isinstance(found, LibraryType):  # of which nothing is known but its name
+            return "/" in found.name and not found.pointer and self.types.behaviour(found) is None
+        return self.symbols.types[found.type][1].is_interface
 
     def make(self, expr: Make, state: State) -> Values:
         """A fresh object of a written type, with what its fields and elements are given."""
@@ -163,8 +186,10 @@ class Operations(Body):
             case LibraryType():
                 made = Fresh(self.types.text(found), site)
                 self._fill(made, parts, keys, state)
+                self._contain(made, parts, keys)
                 for name, values in fields:
                     state.heap[field(made, name)] = values
+                self.registered_fields(self.types.text(found), fields, expr.span)
                 if not self._starts_fields(self.types.text(found), fields, expr.span, state):
                     self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (made,)
@@ -194,12 +219,20 @@ class Operations(Body):
         self.effects.made[site.span, type_id] = None
         if record.underlying is not None:
             self._fill(made, parts, keys, state)
+            self._contain(made, parts, keys)
         for name, values in (*zip(record.fields, parts, strict=False), *fields):
             path = field(made, name)
             state.heap[path] = values
+            self.keep_function(type_id, name, values)
             for value in values:
                 self.effects.store(path, value)
         return (made,)
+
+    def _contain(self, made: Fresh, parts: list[Values], keys: list[Values]) -> None:
+        """What lies in a container made here."""
+        for key, values in zip(keys, parts, strict=False):
+            for value in values:
+                self.put(made, value, key[0] if len(key) == 1 else None)
 
     def _fill(self, made: Fresh, parts: list[Values], keys: list[Values], state: State) -> None:
         for key, values in zip(keys, parts, strict=False):
@@ -215,20 +248,28 @@ class Operations(Body):
         behind = isinstance(expr, Op) and expr.operator == "deref"
         return tuple([self.own_copy(value, getattr(expr, "span", None), state, behind=behind) for value in values])
 
+    def dereferenced(self, expr: Expr, values: Values, state: State) -> Values:
+        """What an expression gives that follows a pointer: a copy of what is there."""
+        return self.taken(expr, values, state) if isinstance(expr, Op) and expr.operator == "deref" else values
+
     def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
         """A copy of an object that is held by value (or is `behind` a pointer that is followed), else the value."""
-        found = (
-            self.types.of(value) if isinstance(value, Field | Element | Member | Param | Captured | Global) else None
-        )
-        if span is None or not isinstance(found, ClassType) or not (found.value or behind):
+        if span is None or not isinstance(value, _REFERRING):
             return value
-        if not self.types.is_value(found.type):
+        found = self.types.of(value)
+        self.summaries.hints.exact.add(span)
+        if not isinstance(found, ClassType):
+            if not behind or self.types.container(value) is not None:
+                return value
+            return copy_of(value, self.types.text(found), self.site(span, state))
+        if not (found.value or behind) or not self.types.is_value(found.type):
             return value
         return self._copy_struct(value, found.type, self.site(span, state), state, MOST_LEVELS)
 
     def _copy_struct(self, value: Value, type_id: str, site: Site, state: State, levels: int) -> Value:
         """A new object whose fields hold what the old one's hold; what is inline is copied with it."""
         made = Fresh(type_id, site)
+        self.copies[made] = copy_of(value, type_id, site)
         for name, record in self.symbols.types[type_id][1].fields.items():
             path = field(value, name)
             inner = self.types.of(path)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import MOST_CALLS, MOST_GUESSED_CALLS, Body, Keywords, Summary, visible
-from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root
-from racelint.analysis.sharing import MOST_CHANGES, MOST_CONTENTS, Change, Content, Registration
+from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, Summary, visible
+from racelint.analysis.handing import Handing, named_in
+from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
+from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Conditions, State
+from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
-    Builtin,
     Cached,
     Captured,
     Copy,
     Element,
     Field,
     Fresh,
-    FunctionValue,
     Global,
     Literal,
     Member,
     Param,
-    Partial,
     Result,
+    Seen,
     Site,
     TypeValue,
     Unknown,
@@ -29,36 +29,107 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.knowledge.sharing import HandlerRow
-from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name
+from racelint.model import Attr, Expr, Item, Name, Op
 from racelint.span import Span
 
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
 READS = frozenset({"[...]"})  # an entry that reading adds is no change of the object's content
-NESTED = 3  # containers made here that lie in each other
 
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
-_MADE = frozenset({Fresh, Result, Unknown})
 
 
-class Origins(Body):
+class Origins(Handing):
     """Follows shared objects through one function."""
-
-    sink: Expr | None = None  # the expression of what is changed, as the source has it
 
     # --- changes ------------------------------------------------------------------------------------------------------
 
     def mutate(self, target: Value, operation: str, kind: str, span: Span, state: State, keys: Values = ()) -> None:
         """An object is changed in place."""
         start = type(root(target))
-        if type(target) is Copy and kind == "content" and start in _ROOTS:
+        if type(target) is Copy and (kind == "content" or not self.traits.duck_typed) and start in _ROOTS:
             self.summary.reworked.add(target)
+        copied = self.copies.get(target)
+        if isinstance(copied, Copy) and copied.site.span != self.function.span:  # a parameter is a copy anyway
+            self.summary.reworked |= {copied, copied.base}
         if type(target) is Copy or operation in READS or (start not in _ROOTS and start is not Fresh):
             return
         names = named_in(self.sink) if self.sink is not None else ()
-        change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys)
-        for path in self._shared_paths(target):
+        change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
+        if not self.traits.duck_typed and self.sink is not None:
+            change = change._replace(through=self._named_by(self.sink, state))
+        for path in self._changed_paths(target, kind):
             self._record(change._replace(target=path), state.conditions())
+
+    def _named_by(self, expr: Expr, state: State) -> Values:
+        """What the variable holds that a path starts from; of a struct made here as a copy, that it is one."""
+        while isinstance(expr, Attr | Item):
+            expr = expr.base
+        found = state.variables.get(expr.name, ()) if isinstance(expr, Name) and expr.scope == "local" else ()
+        return tuple([self.copies.get(value, value) for value in found])
+
+    def _changed_paths(self, target: Value, kind: str) -> Values:
+        """The shared objects that a change is of; what a copy holds by value is the copy's own."""
+        paths = self._shared_paths(target)
+        if kind != "field" or self.traits.duck_typed:
+            return paths
+        return tuple([path for path in paths if not self._is_inside_copy(path)])
+
+    def _is_inside_copy(self, path: Value) -> bool:
+        """Whether only fields lead from a copy to an object, none of which is known to be a pointer."""
+        while isinstance(path, Field | Seen):
+            if isinstance(path, Field) and self._is_pointer(self.types.of(path)):
+                return False
+            path = path.base
+        return isinstance(path, Copy)
+
+    def _is_pointer(self, found: TypeOf | None) -> bool:
+        if isinstance(found, ClassType):
+            return not found.value
+        return found is not None and (found.pointer or self.types.behaviour(found) is not None)
+
+    def is_held_here(self, expr: Expr | None, owner: Value, state: State, *, by_type: bool = True) -> bool:
+        """Whether an object is a copy that this function holds by value, as far as the program says.
+
+        What was read from a field or an element of something unknown is one, since it may be a struct; unless that is
+        what a cache hands out.
+        """
+        names: list[str] = []
+        while isinstance(expr, Attr):
+            names.append(expr.name)
+            expr = expr.base
+        if not isinstance(expr, Name) or expr.scope == "global":
+            return False
+        starts = self.evaluate(expr, state)
+        if names and all([self._carries(start) for start in starts]):
+            return False
+        if names and not any([self._leads_to(start, names[::-1], owner) for start in starts]):
+            return isinstance(owner, Field | Element) and not self._is_pointer(self.types.of(owner))
+        held = [start for start in starts if self._is_plain(expr, start, by_type=by_type)]
+        known = [v for v in held if isinstance(v, Field) and v.name in self.knowledge.sharing.inline]
+        self.summary.reworked.update(known)
+        return bool(held)
+
+    def _carries(self, value: Value) -> bool:
+        """Whether a value only tells of shared objects."""
+        found = self.types.of(value)
+        return isinstance(found, LibraryType) and found.name in self.knowledge.sharing.events
+
+    def _leads_to(self, start: Value, names: list[str], owner: Value) -> bool:
+        for name in names:
+            start = self.place(start, name)
+        return start == owner
+
+    def _is_plain(self, variable: Name, value: Value, *, by_type: bool) -> bool:
+        """Whether a variable holds a struct itself."""
+        binder = self.id if variable.scope == "local" else self.types.binder(self.id, variable.name)
+        found = self.types.variable(binder, variable.name) if binder else None
+        if found is not None:
+            return by_type and isinstance(found, LibraryType) and not self._is_pointer(found)
+        handed = type(value) is Element and type(uncopied(value.base)) is Cached
+        if not isinstance(value, Field | Element) or handed or binder is None:
+            return False
+        given = self.symbols.functions[binder][1].bindings.get(variable.name, ())
+        return bool(given) and all(_reads(expr) for expr in given)
 
     def _shared_paths(self, target: Value, nested: int = NESTED) -> Values:
         """A path in terms of what does not only exist here: what lies in a container made here keeps its origin."""
@@ -66,6 +137,9 @@ class Origins(Body):
         if type(start) is not Fresh:
             return (target,) if type(start) in _ROOTS and type(target) is not Copy else ()
         contents = self.filled.get(start)
+        original = self.copies.get(start)
+        if original is not None and target != start and nested > 0:
+            return self._shared_paths(rebased(target, start, original), nested - 1)
         if not contents or target == start or nested <= 0:
             return ()
         way = prefixes(target)
@@ -91,7 +165,7 @@ class Origins(Body):
             if len(change.calls) >= (MOST_CALLS if change.certain and self.certain else MOST_GUESSED_CALLS):
                 continue
             targets = substitute(change.target) if visible(change.target) else ()
-            targets = tuple([path for target in targets for path in self._shared_paths(target)])
+            targets = tuple([path for target in targets for path in self._changed_paths(target, change.kind)])
             feasible = self.feasible(conditions, substitute, state) if targets and conditions else conditions
             if feasible is None:
                 continue
@@ -128,9 +202,22 @@ class Origins(Body):
         if type(container) is not Fresh or isinstance(value, Literal | Unknown) or value == container:
             return
         known = self.filled.setdefault(container, ())
+        original = self.deep_copies.get(value)
+        if original is not None and key is not None:  # in place of what was there, which is not to be changed
+            known = self.filled[container] = tuple([c for c in known if c.value != original])
         content = Content(copy_of(value, "", site) if site is not None else value, spread, key)
-        if content not in known and len(known) < MOST_CONTENTS:
+        most = MOST_CONTENTS if type(key) is not Literal or key.type != FIELD else MOST_FIELDS
+        if content not in known and len(known) < most:
             self.filled[container] = (*known, content)
+
+    def take_in(self, made: Values, added: Values) -> None:
+        """Sequences made here take over what a display lists."""
+        for container in {uncopied(value): None for value in made}:
+            for display in added:
+                if isinstance(display, Copy):
+                    self.put(container, display.base, spread=True, site=display.site)
+                for content in self.filled.get(display, ()):
+                    self.put(container, content.value, content.key, spread=content.spread)
 
     def _keep(self, path: Field, values: Values) -> None:
         """A field gets entries: whether they come from outside its class."""
@@ -151,114 +238,16 @@ class Origins(Body):
         own = bool(self.function.owner) and self.function.binding != "none"
         return isinstance(start, Result | Cached) or (isinstance(start, Param) and start.index >= own)
 
-    # --- sources ------------------------------------------------------------------------------------------------------
 
-    def remembered(self, function_id: str, function: Function, results: Values, call: Span, state: State) -> Values:
-        """What a function that remembers its results has made is shared by all who call it."""
-        gives = self._remembers(function_id, function) if function.decorators else ""
-        if not gives:
-            return results
-        site = self.site(call, state)
-        results = (Result(site),) if function.is_generator else results  # a coroutine by the decorator's doing
-        kept = [v for v in results if self._is_kept_data(v)]
-        found = {v: self._given_again(function_id, gives, site, self.type_name(v)) for v in kept}
-        return tuple(dict.fromkeys([found.get(v, v) for v in results]))
-
-    @staticmethod
-    def _given_again(function_id: str, gives: str, site: Site, type_name: str) -> Value:
-        if gives == "collection":
-            return Copy(Cached(function_id, site), type_name, site)
-        return Cached(function_id, site, type_name)
-
-    def _is_kept_data(self, value: Value) -> bool:
-        """Whether a value is new, and data rather than an object with a life of its own."""
-        if type(value) not in _MADE:
-            return False
-        container = self.types.container(value)
-        return container.kind != "immutable" if container is not None else self.types.of(value) is None
-
-    def _remembers(self, function_id: str, function: Function) -> str:
-        """What a function that remembers gives again: "object", "collection", "" if it does not."""
-        known = self.summaries.remembering.get(function_id)
-        if known is None:
-            source, _ = self.symbols.functions[function_id]
-            found = [self._memo(source.name, decorator) for decorator in function.decorators]
-            known = "" if self._begins_empty(source.name, function) else max(found)
-            self.summaries.remembering[function_id] = known
-        return known
-
-    def _begins_empty(self, module: str, function: Function) -> bool:
-        """Whether all that a function does is to make an empty container: a place to keep things, not a result."""
-        match function.body:
-            case (Jump(kind="return", value=Build(parts=())),):
-                return True
-            case (Jump(kind="return", value=Call(func=func, args=args)),):
-                made = self.symbols.static(module, func)
-                filled = any(isinstance(arg, Build | Call | Item) for arg in args)
-                return isinstance(made, Builtin) and self.knowledge.container(made.name) is not None and not filled
-            case _:
-                return False
-
-    def _memo(self, module: str, decorator: Expr) -> str:
-        named = decorator.func if isinstance(decorator, Call) else decorator
-        match self.symbols.static(module, named):
-            case Builtin(name=name):
-                row = self.knowledge.sharing.memos.get(name) if "." in name else None
-            case FunctionValue(function=identifier) | TypeValue(type=identifier):
-                row = self.knowledge.sharing.memo(identifier.rpartition(":")[2].rpartition(".")[2])
-            case _:
-                row = None
-        return row.gives if row is not None else ""
-
-    def handed_out(
-        self, base: Value, name: str, keywords: Keywords, call: Call | Span, state: State
-    ) -> Values | None:  # fmt: skip
-        """What a method of a library's cache hands out; what a copying method gives that was asked for a deep copy."""
-        span = call.span if isinstance(call, Call) else call
-        deep = self.knowledge.does(f"*.{name}", "deep-copy")
-        if deep is not None and any([n == deep.keyword and v == (Literal(True, "bool"),) for n, v in keywords]):
-            return (Result(self.site(span, state)),)
-        if name not in self.knowledge.sharing.methods:
-            return None
-        found = self.types.of(base)
-        type_name = self.type_name(base) if found is not None else ""
-        row = self.knowledge.sharing.cache(type_name, dotted(self.sink), name)
-        if row is None:
-            return None
-        site = self.site(span, state)
-        shared = Cached(f"{dotted(self.sink) or type_name}.{name}()", site)
-        return (copy_of(shared, "list", site),) if row.gives == "collection" else (shared,)
-
-    def registered(self, call: Call, args: tuple[Values, ...], keywords: Keywords) -> None:
-        """A method that registers functions to be called with shared objects."""
-        assert isinstance(call.func, Attr)
-        given = (*args, *[values for _, values in keywords])
-        texts = any([isinstance(v, Literal) and isinstance(v.value, str) for values in given for v in values])
-        row = self.knowledge.sharing.handler(call.func.name, dotted(call.func.base), texts=texts)
-        for value in [v for values in given for v in values] if row is not None else ():
-            assert row is not None
-            for handler in self._handlers(value, row):
-                registration = Registration(self.id, call.span, call.func.name)
-                self.summaries.hints.handlers.setdefault(handler, registration)
-
-    def _handlers(self, value: Value, row: HandlerRow) -> list[str]:
-        if isinstance(value, Partial):
-            value = value.callee
-        if isinstance(value, FunctionValue):
-            return [value.function]
-        owner = self.types.class_of(value)
-        if owner is None:
-            return []
-        return self.symbols.methods_like(owner, row.methods)
-
-    def type_name(self, value: Value) -> str:
-        """The type of a value, by the name that values carry."""
-        found = self.types.of(value)
-        return "" if found is None else str(getattr(found, "type", "") or found.name)  # type: ignore[union-attr]
+def _reads(expr: Expr) -> bool:
+    """Whether an expression reads a field or an element."""
+    return isinstance(expr, Attr | Item) or (isinstance(expr, Op) and expr.operator == "element value")
 
 
 def _at(step: Value | None, contents: tuple[Content, ...]) -> list[Content]:
     """What may lie where a step into a container leads: under a known key what was put there, else all of it."""
+    if isinstance(step, Field):
+        return [content for content in contents if content.key == Literal(step.name, FIELD)]
     if not isinstance(step, Element | Member):
         return []
     key = step.key if isinstance(step, Element) else None
@@ -266,31 +255,3 @@ def _at(step: Value | None, contents: tuple[Content, ...]) -> list[Content]:
         return [c for c in contents if c.key is None or c.key != key or not isinstance(key, Member)]
     named = [content for content in contents if content.key == key]
     return named or [content for content in contents if not isinstance(content.key, Literal)]
-
-
-def named_in(expr: Expr) -> tuple[str, ...]:
-    """The fields and global variables that an access path names."""
-    names: list[str] = []
-    while isinstance(expr, Attr | Item | Call):
-        if isinstance(expr, Attr):
-            names.append(expr.name)
-        expr = expr.func if isinstance(expr, Call) else expr.base
-    if isinstance(expr, Name) and expr.scope == "global":
-        names.append(expr.name)
-    return tuple(names)
-
-
-def dotted(expr: Expr | None) -> str:
-    """A path of names as text; what is no name is left out."""
-    match expr:
-        case Name(name=name):
-            return name
-        case Attr(base=base, name=name):
-            inner = dotted(base)
-            return f"{inner}.{name}" if inner else name
-        case Call(func=func):
-            return dotted(func)
-        case Item(base=base):
-            return dotted(base)
-        case _:
-            return ""

@@ -26,6 +26,7 @@ from racelint.analysis.values import (
     Param,
     Partial,
     Result,
+    Seen,
     Site,
     Tuple,
     TypeValue,
@@ -36,9 +37,9 @@ from racelint.analysis.values import (
 )
 from racelint.span import Span
 
-_STEPS = frozenset({Field, Member, Copy, View})
-_BASED = frozenset({Field, Element, Member, Copy, View})
-_COMPOUND = frozenset({Field, Member, Copy, View, Element, Lazy, Tuple, FunctionValue, Partial})
+_STEPS = frozenset({Field, Member, Copy, View, Seen})
+_BASED = frozenset({Field, Element, Member, Copy, View, Seen})
+_COMPOUND = frozenset({Field, Member, Copy, View, Seen, Element, Lazy, Tuple, FunctionValue, Partial})
 
 
 def depth(value: Value) -> int:
@@ -55,7 +56,7 @@ def depth(value: Value) -> int:
 def parts_of(value: Value) -> Values:
     """The values that a value is built of."""
     match value:
-        case Field(base=base) | Member(base=base) | Copy(base=base) | View(base=base):
+        case Field(base=base) | Member(base=base) | Copy(base=base) | View(base=base) | Seen(base=base):
             return (base,)
         case Element(base=base, key=key):
             return (base, key)
@@ -109,6 +110,13 @@ def view(base: Value, kind: str) -> Value:
     return UNKNOWN if _is_opaque(base) else _longer(base, View(base, kind))
 
 
+def seen_as(base: Value, type_name: str) -> Value:
+    """The same object, by a narrower type."""
+    if isinstance(base, Seen):
+        base = base.base
+    return UNKNOWN if _is_opaque(base) else _longer(base, Seen(base, type_name))
+
+
 def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
     """An iterator over what is known among `bases`."""
     return bounded(Lazy(kind, tuple([base for base in bases if not isinstance(base, Unknown | Literal)]), elements))
@@ -130,6 +138,15 @@ def root(value: Value) -> Value:
     return value
 
 
+def is_seen(path: Value) -> bool:
+    """Whether a path runs over an object that is known by a narrower type than it was declared with."""
+    while type(path) in _BASED:
+        if type(path) is Seen:
+            return True
+        path = path.base  # type: ignore[union-attr]
+    return False
+
+
 def union(first: Values, second: Values) -> Values:
     """The alternatives of both, in a stable order."""
     if not first and len(second) <= WIDTH:
@@ -149,6 +166,7 @@ def unite(many: Iterable[Values]) -> Values:
 
 
 _SITED = frozenset({Fresh, Result, Member, Copy})
+_OWN_TYPE = frozenset({Fresh, Result, Copy, FunctionValue, Literal, Partial, Tuple})  # what says itself what it is
 
 
 def mentions(value: Value, site: Site) -> bool:
@@ -235,6 +253,8 @@ class Substitute:
                 return self._each(base, lambda v: member(v, site))
             case View(base=base, kind=kind):
                 return self._each(base, lambda v: view(v, kind))
+            case Seen(base=base, type=kind):
+                return self._each(base, lambda v: v if type(v) in _OWN_TYPE else seen_as(v, kind))
             case Copy(base=base, type=kind, site=made):
                 return tuple([copy_of(v, kind, self._moved(made)) for v in self(base)])
             case Fresh(type=kind, site=made):
@@ -347,6 +367,9 @@ def rebased(path: Value, old: Value, new: Value) -> Value:
             return view(rebased(base, old, new), kind)
         case Copy(base=base, type=kind, site=site):
             return copy_of(rebased(base, old, new), kind, site)
+        case Seen(base=base, type=kind):
+            inner = rebased(base, old, new)
+            return inner if type(inner) in _OWN_TYPE else seen_as(inner, kind)
         case _:
             return path
 
@@ -354,7 +377,7 @@ def rebased(path: Value, old: Value, new: Value) -> Value:
 def prefixes(path: Value) -> list[Value]:
     """The values on the way to a path, its root first, itself last."""
     found = [path]
-    while isinstance(path, Field | Element | Member | Copy | View):
+    while isinstance(path, Field | Element | Member | Copy | View | Seen):
         path = path.base
         found.append(path)
     return found[::-1]

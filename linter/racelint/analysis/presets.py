@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from racelint.analysis.sharing import Change
 from racelint.analysis.values import Element, Literal, Value
 from racelint.knowledge.sharing import Sharing
-from racelint.model import Build, Call, Const, Expr, Field
+from racelint.model import Build, Call, Const, Expr, Field, Make, Op
 
 REMOVALS = frozenset({".remove()", ".discard()", ".pop()", "del"})
 
@@ -26,6 +26,15 @@ def is_preset(record: Field, where: str, names: Sharing) -> bool:
     if isinstance(value, Build):
         return bool(value.parts) and value.kind != "tuple"
     return isinstance(value, Call) and names.says(record.name, "default")
+
+
+def is_template(record: Field) -> bool:
+    """Whether a variable starts with a pointer to an object that has something in it."""
+    match [assigned.value for assigned in record.values]:
+        case [Op(operator="address", operands=(Make(fields=fields),))]:
+            return bool(fields)
+        case _:
+            return False
 
 
 def has_part(record: Field, way: Sequence[Value], change: Change, names: Sharing) -> bool:

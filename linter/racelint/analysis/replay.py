@@ -66,26 +66,7 @@ class Replay(Locking, Origins):
     ) -> Values:
         """Apply a callee's summary to the state of its caller."""
         site = self.site(call, state)
-
-        def lookup(value: Value) -> Values | None:
-            match value:
-                case Param(function=owner, index=index) if owner == function_id:
-                    return bound[index]
-                case Captured(function=owner, name=name) if owner == self.id and name in self.function.cells:
-                    return self.read(value, state)
-                case Captured(function=owner, name=name) if owner == self.id:
-                    return state.variables.get(name, NOTHING_KNOWN)
-                case Field(base=base, name=name) if type(base) is not Param or base.function != function_id:
-                    path = self.place(base, name)
-                    return state.heap.get(path) or ((path,) if path != value else None)
-                case _:
-                    return state.heap.get(value)
-
-        def recursive(value: Value) -> Values | None:
-            """What a path means whose parameters are those of the call, not the caller's own."""
-            return lookup(value) if type(value) is Param or type(root(value)) is not Param else None
-
-        substitute = Substitute(recursive, site, state.heap.get) if function_id == self.id else Substitute(lookup, site)
+        substitute = self._substitution(function_id, bound, site, state)
         step = CallStep(self.id, call, function_id)
         for event, conditions in list(summary.resizes.items()):
             feasible = self.feasible(conditions, substitute, state)
@@ -118,6 +99,41 @@ class Replay(Locking, Origins):
         if declared is not None and not self.traits.duck_typed:
             return tuple([self._given_back(value, declared, site, state) for value in results])
         return results
+
+    def replay_started(self, callee: Value, args: tuple[Values, ...], call: Span, state: State) -> None:
+        """What a function changes that is started beside this one."""
+        if not isinstance(callee, FunctionValue):
+            return
+        _, function = self.symbols.functions[callee.function]
+        given = args if callee.receiver is None else ((callee.receiver,), *args)
+        summary = self.summaries.of(callee.function)
+        if summary.changes:
+            bound = self._bind(function, given, ())
+            substitute = self._substitution(callee.function, bound, Site(self.id, call), state)
+            self.replay_changes(summary, substitute, CallStep(self.id, call, callee.function), state)
+
+    def _substitution(self, function_id: str, bound: list[Values], site: Site, state: State) -> Substitute:
+        """A callee's values in the terms of a call."""
+
+        def lookup(value: Value) -> Values | None:
+            match value:
+                case Param(function=owner, index=index) if owner == function_id:
+                    return bound[index]
+                case Captured(function=owner, name=name) if owner == self.id and name in self.function.cells:
+                    return self.read(value, state)
+                case Captured(function=owner, name=name) if owner == self.id:
+                    return state.variables.get(name, NOTHING_KNOWN)
+                case Field(base=base, name=name) if type(base) is not Param or base.function != function_id:
+                    path = self.place(base, name)
+                    return state.heap.get(path) or ((path,) if path != value else None)
+                case _:
+                    return state.heap.get(value)
+
+        def recursive(value: Value) -> Values | None:
+            """What a path means whose parameters are those of the call, not the caller's own."""
+            return lookup(value) if type(value) is Param or type(root(value)) is not Param else None
+
+        return Substitute(recursive, site, state.heap.get) if function_id == self.id else Substitute(lookup, site)
 
     def _given_back(self, value: Value, declared: TypeOf, site: Site, state: State) -> Value:
         """A result as its caller has it: of the declared type where it is unknown, a copy if it is held by value."""

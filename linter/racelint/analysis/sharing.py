@@ -9,6 +9,7 @@ from racelint.analysis.values import Value, Values
 from racelint.span import Span
 
 MOST_CHANGES = 24  # kept per summary: one an object
+FIELD = "field"  # the type of a literal that is the name of a field
 MOST_CONTENTS = 6  # kept per container made in a function
 
 
@@ -17,8 +18,9 @@ class Change(NamedTuple):
 
     `target` is the object in the terms of the function at hand, `kind` "field" if one of its fields gets another value,
     "content" for its entries; `operation` is what the source says, `names` the fields and variables that it names
-    there, `keys` the alternatives of the entry that it is about. `calls` leads from the function at hand to the change,
-    outermost first.
+    there, `keys` the alternatives of the entry that it is about; `several` says that it may be of other objects, too,
+    `through` is what the variable holds by which the source names it.
+    `calls` leads from the function at hand to the change, outermost first.
     """
 
     target: Value
@@ -30,10 +32,12 @@ class Change(NamedTuple):
     calls: tuple[Call, ...] = ()
     certain: bool = True
     keys: Values = ()
+    several: bool = False
+    through: Values = ()
 
 
 class Content(NamedTuple):
-    """What a container made here holds: a value, under a key if that is known, or (`spread`) the elements of one."""
+    """What an object made here holds: a value, under a key or in a field if that is known; all elements if `spread`."""
 
     value: Value
     spread: bool = False
@@ -55,4 +59,6 @@ class Hints:
         self.handlers: dict[str, Registration] = {}
         self.watching: set[str] = set()  # functions that call what follows changes elsewhere
         self.filled: dict[tuple[str, str], bool] = {}  # fields with entries; whether those come from outside
+        self.kept: dict[tuple[str, str], dict[Value, None]] = {}  # what is put into fields that hold functions
+        self.told: dict[tuple[str, str], Registration] = {}  # such fields that are called with shared objects
         self.exact: set[Span] = set()  # copies that share all fields, whatever the object's class says of copying

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.paths import root
-from racelint.analysis.presets import is_preset
+from racelint.analysis.presets import is_preset, is_template
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType, LibraryType
@@ -13,6 +13,8 @@ from racelint.model import Attr, Build, Call, Const, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
+# Methods of types that are only data:
+DATA = ("DeepCopy", "DeepCopyInto", "DeepCopyObject", "ProtoReflect", "ProtoMessage")
 LINKS = 3  # modules that hand on a variable
 
 
@@ -21,9 +23,11 @@ class Origin(Record):
 
     `kind` is "library" (a library's cache), "memo" (a function that remembers its results), "handler" (what a cache
     gives to a registered function), "mirror" (a class that follows changes elsewhere), "cache" (one by its name),
-    "lazy" (computed once and kept under a cache's name), "option", "setting", "default", "argument" (a parameter's
-    default), "live" or "state" (a copy of it is changed deeper than it goes). `start` is the path that is shared, or
-    within which things are; `owner` the class or module whose own changes do not count, `by` what the source calls it.
+    "lazy" (computed once and kept under a cache's name), "option", "setting", "default", "chosen" (a variable's object,
+    one of several that a function may take), "half" (it was copied to be changed, but not all of it), "argument" (a
+    parameter's default), "live" or "state" (a copy of it is changed deeper than it goes). `start` is the path that is
+    shared, or within which things are; `owner` the class or module whose own changes do not count, `by` what the source
+    calls it.
     """
 
     kind: str
@@ -71,6 +75,9 @@ class Sources:
         registration = self._hints.handlers.get(start.function)
         if registration is not None and start.index >= bool(function.owner):
             return Origin("handler", start, "", registration.method)
+        kind = self._types.of(start)
+        if isinstance(kind, LibraryType) and kind.name in self._names.events:
+            return Origin("handler", start, "", kind.name.rpartition("/")[2])
         parameter = function.parameters[start.index] if start.index < len(function.parameters) else None
         if parameter is None or parameter.default is None:
             return None
@@ -128,7 +135,11 @@ class Sources:
         replaced = self._is_replaced(owner, record)
         if outside is None and not replaced:
             return None
-        if not self._is_container(nowhere, owner, record):
+        if not (
+            self._is_container(nowhere, owner, record)
+            if self._is_duck_typed(owner)
+            else self._holds_data(owner, record)
+        ):
             return None
         if (outside or replaced) and self._watches(owner):
             return Origin("mirror", nowhere, owner, by)
@@ -145,6 +156,23 @@ class Sources:
         if container is None:
             return found is None
         return container.kind != "immutable" and not isinstance(self._types.element(found, "value"), ClassType)
+
+    def _is_duck_typed(self, owner: str) -> bool:
+        return self._symbols.types[owner][0].module.traits.duck_typed
+
+    def _holds_data(self, owner: str, record: FieldRecord) -> bool:
+        """Whether a field maps to data as others define it: of a library, or with what makes copies of it."""
+        found = self._types.field(owner, record.name)
+        element = self._types.element(found, "value")
+        if isinstance(element, ClassType):
+            return not element.value and self.is_data(element.type)
+        return isinstance(element, LibraryType) and element.pointer and "/" in element.name
+
+    def is_data(self, type_id: str) -> bool:
+        """Whether a type is one of data: of other habits, an interface, or with something that makes copies of it."""
+        source, record = self._symbols.types[type_id]
+        known = source.module.traits.duck_typed or record.is_interface
+        return known or any(self._symbols.method(type_id, name) for name in DATA)
 
     def _is_option(self, owner: str, record: FieldRecord) -> bool:
         for assigned in record.values:
@@ -195,6 +223,8 @@ class Sources:
         nowhere, by = Global(module, record.name), f"{module.partition('@')[0]}:{record.name}"
         if self._is_settings(module, record):
             return Origin("setting", nowhere, "", record.name)
+        if not self._symbols.sources[module].module.traits.duck_typed:
+            return Origin("chosen", nowhere, "", record.name) if is_template(record) else None
         if is_preset(record, MODULE, self._names):
             return Origin("default", nowhere, "", by)
         begins = [v for v in record.values if v.value == Const(None)]

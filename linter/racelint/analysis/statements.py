@@ -177,12 +177,14 @@ class Statements(Calls):
                     self._store(self.variable(name, scope), values, target.span, state)
             case Attr(base=base, name=name, span=span):
                 owners = self.evaluate(base, state)
-                self.sink = base
+                self.sink, self.several = base, len(owners) > 1
                 for owner in owners:
-                    path = self.place(owner, name)
-                    if path != UNKNOWN:
-                        self._change_field(owner, name, span, state)
+                    paths = [self.place(holder, name) for holder in self.promoting(owner, name, state)]
+                    if UNKNOWN not in paths:
+                        self._change_field(base, owner, name, span, state)
+                    for path in paths if UNKNOWN not in paths else ():
                         self._store(path, values, span, state)
+                self.several = False
             case Item(base=base, key=key, span=span):
                 owners = self.evaluate(base, state)
                 self.sink = base
@@ -191,6 +193,11 @@ class Statements(Calls):
                 self._unpack(parts, values, state)
             case Star(value=inner):
                 self.assign(inner, NOTHING_KNOWN, state)
+            case Op(operator="deref", operands=(pointer,), span=span):
+                owners = self.evaluate(pointer, state)
+                self.sink = pointer
+                for owner in owners:
+                    self.mutate(owner, "* =", "content" if isinstance(pointer, Attr) else "field", span, state)
             case _:
                 self.evaluate(target, state)
 
@@ -205,9 +212,11 @@ class Statements(Calls):
             self._store(cell, values, span, state)
         self._share_local(name, values, span, state)
 
-    def _change_field(self, owner: Value, name: str, span: Span, state: State) -> None:
+    def _change_field(self, base: Expr, owner: Value, name: str, span: Span, state: State) -> None:
         """An object's field gets another value; a constructor's own do not count."""
         if not isinstance(owner, TypeValue) and not (self.constructs and owner == Param(self.id, 0)):
+            if not self.traits.duck_typed and self.is_held_here(base, owner, state):
+                return
             self.mutate(owner, f".{name} =", "field", span, state)
 
     def _share_local(self, name: str, values: Values, span: Span, state: State) -> None:
@@ -325,6 +334,7 @@ class Statements(Calls):
         result: Values = (Result(self.site(stmt.span, state)),)
         if stmt.operator == "append":
             result = self.grown(current, stmt.span, state)
+            self.take_in(result, added)
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):
@@ -334,8 +344,10 @@ class Statements(Calls):
                 container = self.types.container(base)
                 if container is not None and container.missing:  # else the key was read just now: it is there
                     self.change(base, "insert", f"[...] {stmt.operator}=", keys, stmt.span, state)
-                path = element(base, keys[0]) if len(keys) == 1 else UNKNOWN
-                if path != UNKNOWN:
+                key = keys[0] if len(keys) == 1 else UNKNOWN
+                if stmt.operator == "append":
+                    self.fill(base, "[...] =", result, stmt.span, state, key)
+                if (path := element(base, key)) != UNKNOWN:
                     state.heap[path] = result
         else:
             self.updating = True
@@ -431,6 +443,7 @@ class Statements(Calls):
         if jump.value is not None:
             values = self.use(jump.value, state)
             if jump.kind == "return":
+                values = self.dereferenced(jump.value, values, state)
                 self._hand_out(values, jump.span, state)
                 self.returns(values, state)
         elif jump.kind == "return":

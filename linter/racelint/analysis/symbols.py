@@ -58,6 +58,7 @@ class Symbols:
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
+        self.paths: dict[tuple[str, str], str] = {}  # the files in which modules of several files declare variables
         for module, files in by_module(sources).items():
             self._add(module, files)
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
@@ -93,6 +94,8 @@ class Symbols:
             self.fillings[owner, filling.name].append(Assigned(filling.function, filling.value))
         for file in files:
             source = file._replace(name=module, module=content)
+            for name in file.module.globals:
+                self.paths.setdefault((module, name), file.path)
             for qualname in file.module.functions:
                 self.functions.setdefault(f"{module}:{qualname}", (source, content.functions[qualname]))
             for qualname in file.module.types:
@@ -122,8 +125,14 @@ class Symbols:
         submodule = self.module(f"{name}.{imported.name}", source)
         return ModuleValue(submodule) if submodule else Builtin(f"{name}.{imported.name}")
 
-    def attribute(self, module: str, name: str, links: int = LINKS) -> Value | None:
-        """A module's attribute: what it defines, imports or has as a submodule; None if there is none."""
+    def attribute(
+        self, module: str, name: str, links: int = LINKS, seen: frozenset[str] = frozenset()
+    ) -> Value | None:  # fmt: skip
+        """A module's attribute: what it defines, imports or has as a submodule; None if there is none.
+
+        `seen` are the modules that have been asked for it on the way here.
+        """
+        seen |= {module}
         source = self.sources[module]
         content = source.module
         if not source.reported and not content.traits.duck_typed and self._is_library(f"{source.name}.{name}"):
@@ -134,7 +143,8 @@ class Symbols:
             return self.resolve_import(source, content.imports[name], links)
         for star in content.star_imports:
             target = self.module(_absolute(source, star), source)
-            found = self.attribute(target, name, links - 1) if target and links > 0 else None
+            further = target is not None and target not in seen and links > 0
+            found = self.attribute(target, name, links - 1, seen) if further and target else None
             if found is None and target is None and self._is_library(f"{star.module}.{name}"):
                 found = Builtin(f"{star.module}.{name}")
             if found is not None:

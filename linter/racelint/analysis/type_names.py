@@ -14,10 +14,11 @@ class ClassType(NamedTuple):
 
 
 class LibraryType(NamedTuple):
-    """A type from outside, by canonical dotted name, with the types of its elements."""
+    """A type from outside, by canonical dotted name, with the types of its elements; `pointer` if it is behind one."""
 
     name: str
     args: tuple[TypeOf | None, ...] = ()
+    pointer: bool = False
 
 
 TypeOf: TypeAlias = ClassType | LibraryType
@@ -40,8 +41,13 @@ def written(found: TypeOf | None, typed: Collection[str]) -> str:
 
 
 def _part(found: TypeOf | None, typed: Collection[str]) -> str:
-    held = isinstance(found, ClassType) and found.value
-    return f"={written(found, typed)}" if held else written(found, typed)
+    match found:
+        case ClassType(value=True):
+            return f"={written(found, typed)}"
+        case LibraryType(pointer=True):
+            return f"*{written(found, typed)}"
+        case _:
+            return written(found, typed)
 
 
 def read(text: str, named: Callable[[str], TypeOf | None]) -> TypeOf | None:
@@ -49,6 +55,9 @@ def read(text: str, named: Callable[[str], TypeOf | None]) -> TypeOf | None:
     if text.startswith("="):
         found = read(text[1:], named)
         return found._replace(value=True) if isinstance(found, ClassType) else found
+    if text.startswith("*"):
+        found = read(text[1:], named)
+        return found._replace(pointer=True) if isinstance(found, LibraryType) else found
     if not text.endswith(">"):
         return named(text)
     name, _, rest = text.removesuffix(">").partition("<")

@@ -24,6 +24,7 @@ from racelint.analysis.values import (
     Member,
     Param,
     Result,
+    Seen,
     Tuple,
     TypeValue,
     Value,
@@ -113,7 +114,7 @@ class Types:
 
     def _of(self, value: Value) -> TypeOf | None:
         match value:
-            case Fresh(type=name) | Copy(type=name) | Result(type=name) | Cached(type=name):
+            case Fresh(type=name) | Copy(type=name) | Result(type=name) | Cached(type=name) | Seen(type=name):
                 return self.named(name)
             case Literal(type=name):
                 return LibraryType(name)
@@ -275,7 +276,9 @@ class Types:
         source, function = self._symbols.functions[function_id]
         if annotation.name == "*" and annotation.args:
             found = self.declared(function_id, annotation.args[0], steps - 1)
-            return found._replace(value=False) if isinstance(found, ClassType) else found
+            if isinstance(found, ClassType):
+                return found._replace(value=False)
+            return found._replace(pointer=True) if found is not None else None
         name = self._name_of(source.name, annotation)
         if name in WRAPPERS and annotation.args:
             return self.declared(function_id, annotation.args[0], steps - 1)
@@ -450,7 +453,9 @@ class Types:
                 return self._of_walked(self.structure(self.expression(function_id, walked, steps - 1)), operator)
             case Op(operator="receive", operands=(channel,)):
                 return self.element(self.expression(function_id, channel, steps - 1), "value")
-            case Op(operator="address" | "deref" | "window" | "append", operands=(first, *_)):
+            case Op(operator="address" | "deref" as operator, operands=(first,)):
+                return self._across(self.expression(function_id, first, steps - 1), pointer=operator == "address")
+            case Op(operator="window" | "append", operands=(first, *_)):
                 return self.expression(function_id, first, steps - 1)
             case Item(base=base, key=key):
                 return self._of_item(self.expression(function_id, base, steps - 1), key)
@@ -470,6 +475,12 @@ class Types:
                 return self._of_call(function_id, expr, steps - 1)
             case _:
                 return None
+
+    def _across(self, found: TypeOf | None, *, pointer: bool) -> TypeOf | None:
+        """A type behind a pointer, or what a pointer leads to."""
+        if isinstance(found, ClassType):
+            return found._replace(value=not pointer and self.is_value(found.type))
+        return found._replace(pointer=pointer) if found is not None else None
 
     def _of_walked(self, container: TypeOf | None, part: str) -> TypeOf | None:
         """What a loop over a container takes out of it: keys are numbers where it is a sequence."""

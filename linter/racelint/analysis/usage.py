@@ -16,6 +16,7 @@ class Usage:
         self._calls: dict[str, dict[tuple[str, Span], list[Values]]] = {}
         self._named: dict[str, set[str]] = {}
         self._timed: set[str] = set()
+        self._at: dict[tuple[str, Span], str] | None = None  # of each call the callee; made when it is asked for
 
     def call(self, caller: str, span: Span, callee: str, arguments: list[Values]) -> None:
         """A function calls another one; what it passed there before is out of date."""
@@ -36,6 +37,15 @@ class Usage:
     def callers(self, function: str) -> list[str]:
         """The functions that are known to call one, sorted."""
         return sorted({caller for caller, _ in self._calls.get(function, {})})
+
+    def callee(self, caller: str, span: Span) -> str:
+        """The function that is known to be called at a place, "" if there is none, or several."""
+        if self._at is None:
+            self._at = {}
+            for function, calls in self._calls.items():
+                for place in calls:
+                    self._at[place] = "" if place in self._at else function
+        return self._at.get((caller, span), "")
 
     def calls_from(self, caller: str, function: str) -> list[Span]:
         """Where one function calls another, in order."""

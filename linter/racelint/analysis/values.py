@@ -141,6 +141,13 @@ class View(Record):
     kind: str
 
 
+class Seen(Record):
+    """An object that is known by a wider type, taken for one of `type`: the same object."""
+
+    base: Value
+    type: str
+
+
 class Lazy(Record):
     """An iterator that reads `bases` while it is consumed: "iter", "enumerate", "zip", "map", "generator"...
 
@@ -191,6 +198,7 @@ Value: TypeAlias = (
     | Lazy
     | Result
     | Cached
+    | Seen
 )
 Values: TypeAlias = tuple[Value, ...]
 

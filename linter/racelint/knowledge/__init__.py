@@ -13,16 +13,16 @@ from racelint.errors import RacelintError
 from racelint.knowledge import sharing
 from racelint.knowledge.sharing import Sharing
 
-BUILTIN = ("python.toml", "concurrency.toml", "go.toml", "caches.toml", "kubernetes.toml")
+BUILTIN = ("python.toml", "concurrency.toml", "go.toml", "caches.toml", "kubernetes.toml", "client_go.toml")
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
-    "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns",
+    "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word",
+    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline",
 )  # fmt: skip
 LISTS = (
     "types",
@@ -35,6 +35,7 @@ LISTS = (
     "receivers",
     "words",
     "values",
+    "options",
 )  # a row has one of them
 LOCKS = {"exclusive", "shared", "async", "counted", "process"}
 CONTEXTS = {
@@ -102,6 +103,8 @@ class LibraryFunction:
     callable: int = -1
     keyword: str = ""
     iterable: int = 0
+    results: int = 1
+    types: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -295,6 +298,9 @@ def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
         [_row(sharing.OptionRow, row) for row in rows("option")],
         [_row(sharing.LiveRow, row) for row in rows("live")],
         [_row(sharing.WordRow, row) for row in rows("word")],
+        [_row(sharing.EventRow, row) for row in rows("event")],
+        [_row(sharing.FillRow, row) for row in rows("fill")],
+        [_row(sharing.InlineRow, row) for row in rows("inline")],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-GIVES = {"object", "collection"}
+GIVES = {"object", "collection", "store"}
 WORDS = {"cache", "default", "watch"}
 
 
@@ -14,13 +14,18 @@ WORDS = {"cache", "default", "watch"}
 class CacheRow:
     """A store of shared objects: types, or receivers of unknown type by their name, and the methods that hand out.
 
-    `gives` is "object" for the shared object itself, "collection" for a fresh collection of shared objects.
+    `gives` is "object" for the shared object itself, "collection" for a fresh collection of shared objects, "store" for
+    another store, of type `returns`. `results` says how many results there are, of which that is the first. With
+    `through`, all other methods of these types give a store of the same kind.
     """
 
     methods: tuple[str, ...]
     types: tuple[str, ...] = ()
     receivers: tuple[str, ...] = ()
     gives: str = "object"
+    returns: str = ""
+    results: int = 1
+    through: bool = False
     source: str = ""
 
 
@@ -41,11 +46,22 @@ class HandlerRow:
     """Methods that register functions (or objects with `methods`) which are given shared objects.
 
     `receivers` are the names of what they are called on; any receiver will do if no argument is a piece of text.
+    `types` are those of objects whose `fields` hold such functions.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     receivers: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """Types of parameters by which a library tells functions of changes: the objects in them are shared."""
+
+    types: tuple[str, ...]
     source: str = ""
 
 
@@ -76,16 +92,46 @@ class WordRow:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class InlineRow:
+    """Names of fields that hold a struct itself, whatever type has them."""
+
+    names: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FillRow:
+    """Methods that put shared objects into what they are given, if one of the `options` (patterns) is given, too.
+
+    `argument` is what is filled: a struct whose `field` gets a new sequence of copies of the shared objects, or with no
+    field a copy of one itself. The copies share what lies deeper.
+    """
+
+    options: tuple[str, ...]
+    methods: tuple[str, ...]
+    argument: int
+    field: str = ""
+    source: str = ""
+
+
 class Sharing:
     """The rows, indexed."""
 
     def __init__(
         self, caches: Iterable[CacheRow], memos: Iterable[MemoRow], handlers: Iterable[HandlerRow],
-        options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow],
+        options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow], events: Iterable[EventRow],
+        fills: Iterable[FillRow], inline: Iterable[InlineRow],
     ) -> None:  # fmt: skip
         self._caches = tuple(caches)
         self.memos = {name: row for row in memos for name in row.decorators}
+        handlers = tuple(handlers)
         self.handlers = {name: row for row in handlers for name in row.names}
+        self.carriers = {name: row for row in handlers for name in row.types}
+        self._fills = tuple(fills)
+        self.inline = frozenset(name for row in inline for name in row.names)
+        self.filling = frozenset(name for row in self._fills for name in row.methods)
+        self.events = frozenset(name for row in events for name in row.types)
         self._options = tuple(options)
         self.settings = frozenset(name for row in self._options for name in row.values)
         self.live = frozenset(name for row in live for name in row.names)
@@ -94,7 +140,8 @@ class Sharing:
         for row in words:
             self._words[row.kind] |= frozenset(row.words)
         self.methods = frozenset(method for row in self._caches for method in row.methods)
-        self.types = frozenset(name for row in self._caches for name in row.types)
+        self.types = frozenset([*[n for row in self._caches for n in row.types], *self.carriers, *self.events])
+        self._stores: dict[str, bool] = {}
 
     def memo(self, name: str) -> MemoRow | None:
         """The row of a decorator of the project: by its name, or by the word with which that begins."""
@@ -106,21 +153,37 @@ class Sharing:
             return None
         for row in self._caches:
             if method in row.methods and (
-                type_name in row.types if type_name else _matches(receiver.lower(), row.receivers)
+                matches(type_name, row.types) if type_name else matches(receiver.lower(), row.receivers)
             ):
                 return row
         return None
 
+    def is_store(self, type_name: str) -> bool:
+        """Whether all that an object of a type gives comes from a cache."""
+        known = self._stores.get(type_name)
+        if known is None:
+            known = any(row.through and matches(type_name, row.types) for row in self._caches)
+            self._stores[type_name] = known
+        return known
+
     def handler(self, method: str, receiver: str, *, texts: bool) -> HandlerRow | None:
         """The row of a method that registers handlers."""
         row = self.handlers.get(method)
-        if row is None or (texts and not _matches(receiver.lower(), row.receivers)):
+        if row is None or (texts and not matches(receiver.lower(), row.receivers)):
             return None
         return row
 
+    def fill(self, method: str, given: Iterable[str]) -> FillRow | None:
+        """The row of a method that is given these named options."""
+        names = tuple(given)
+        for row in self._fills:
+            if method in row.methods and any(matches(name, row.options) for name in names):
+                return row
+        return None
+
     def option(self, type_name: str) -> str:
         """The keyword that makes a field of this type an option, "" if there is none."""
-        return next((row.flag for row in self._options if _matches(type_name, row.types)), "")
+        return next((row.flag for row in self._options if matches(type_name, row.types)), "")
 
     def says(self, name: str, kind: str) -> bool:
         """Whether a name contains a word of a kind."""
@@ -143,5 +206,6 @@ def split(name: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a name is one of the patterns."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -86,7 +86,8 @@ def _source(line: Line, colour: str) -> Text:
 
 def _accesses(finding: Finding, view: View) -> Iterator[Text]:
     """An access: who and with which locks (in a column if all rows have room), then the way there."""
-    rows = [(access, _who(access, finding, view), _locks(access)) for access in finding.accesses]
+    told = [access for access in finding.accesses if access.kind != "call"]  # calls stand on the way to the change
+    rows = [(access, _who(access, finding, view), _locks(access)) for access in told]
     column = max(len(who) for _, who, _ in rows) + 2
     aligned = 2 + LABEL + column + max(len(locks) for *_, locks in rows) <= view.width
     for access, who, locks in rows:

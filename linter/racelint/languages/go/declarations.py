@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MODULE = "<module>"
-TRAITS = Traits(atomic_steps=False, capital_types=False, duck_typed=False)
+TRAITS = Traits(atomic_steps=False, capital_types=False, duck_typed=False, deep_copy="DeepCopy()")
 
 
 class Lowering(TypeDeclarations):

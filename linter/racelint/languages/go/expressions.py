@@ -172,7 +172,10 @@ class Expressions(TypeRefs):
 
     def _slice(self, node: Node) -> Expr:
         bounds = [node.child_by_field_name(name) for name in ("start", "end", "capacity")]
-        operands = (self.expr(field(node, "operand")), *[self.expr(bound) for bound in bounds if bound is not None])
+        while bounds and bounds[-1] is None:
+            bounds.pop()
+        given = [Const(0) if bound is None else self.expr(bound) for bound in bounds]
+        operands = (self.expr(field(node, "operand")), *given)
         return Op("window", operands, self.span(node))
 
     def _unary(self, node: Node) -> Expr:
