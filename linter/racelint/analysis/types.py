@@ -360,14 +360,14 @@ class Types:
         return LibraryType(found.name, (None, element) if "keys" in container.views else (element,))
 
     def _counterpart(self, type_id: str, name: str) -> TypeOf | None:
-        """What a library puts into a field of a class below its own: the one class of the module made for that, or the
-        one that is made with this class.
+        """What a library puts into a field of a class below its own: what is made with this class, or the one class of
+        the module that is made for that.
         """
         for row in self._knowledge.concurrency.counterparts:
             if row.field == name and self._is_below(type_id, row.bases):
                 fitting = [other for other in self._symbols.types if self._is_below(other, row.types)]
                 near = [other for other in fitting if other.partition(":")[0] == type_id.partition(":")[0]]
-                found = near or [other for other in fitting if self._is_made_with(other, type_id)]
+                found = [other for other in fitting if self._is_made_with(other, type_id)] or near
                 return ClassType(found[0]) if len(found) == 1 else None
         return None
 
