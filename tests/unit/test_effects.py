@@ -347,7 +347,6 @@ def test_callables_that_are_kept():
     assert [found.text(path) for path, _ in found.effects("A.go").stored] == ["self.thing"]
 
 
-@pytest.mark.xfail(strict=True, reason="callables that are put into a container are not kept")
 def test_callables_that_are_kept_in_a_container():
     assert method("self.rows[key] = self.helper").effects("A.go").stored
 
