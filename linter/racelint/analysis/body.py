@@ -315,6 +315,10 @@ class Body(Flow[State, Frame]):
         """Whether values are more than what they say: "opened", "object" or ""."""
 
     @abstractmethod
+    def expose(self, path: Value, values: Values) -> None:
+        """Others find objects there that were made here."""
+
+    @abstractmethod
     def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         """A function or constructor of a library: what it starts."""
 

@@ -10,6 +10,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, element, unite
 from racelint.analysis.replay import Replay
+from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -34,7 +35,7 @@ from racelint.analysis.values import (
 from racelint.model import Attr, Build, Call, Expr, Function, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
-GOROUTINE = "goroutine"
+
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 
@@ -392,7 +393,7 @@ class Calls(Replay, Library):
         self, type_id: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> Values:
         made = Fresh(type_id, self.site(call, state))
-        self.effects.made[call, type_id] = None
+        self.effects.made[call, type_id] = bool(self.frames)
         method = self.symbols.method(type_id, "__init__")
         if method is not None:
             self._invoke_one(method, ((made,), *args), keywords, call, state)

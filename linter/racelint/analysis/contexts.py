@@ -18,6 +18,8 @@ from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
+from racelint.analysis.singles import Singles
+from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING
 from racelint.analysis.state import THREADS, Conditions
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
@@ -124,6 +126,7 @@ class Contexts:
     _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
+    singles: set[str] = field(default_factory=set)  # types of which there is one object
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 
@@ -191,10 +194,12 @@ class Finder:
         for function_id, effects in product.items():
             self._link(function_id, effects)
         self._deciding = self._find_deciding(product)
-        started = list(self._starts())
+        started, entered = list(self._starts()), [*self._entries(), *self._decorated()]
+        known = {context.function for context in entered}
+        self._found.singles.update(Singles(self._symbols, product, self._edges, known).all())
         for context in started:
             self._root(context)
-        for context in (*self._entries(), *self._decorated()):
+        for context in entered:
             self._root(context)
         self._externals({context.function for context in started})
         self._active = {owner for context in self._found.roots for owner in self._owners(context)}
@@ -386,6 +391,9 @@ class Finder:
                     for target in self._kept_at(start.callee):
                         yield self._context(start, target._replace(receiver=_foreign(target.receiver)), function_id)
                 for target in targets(start.callee):
+                    if start.kind == COMMAND:
+                        yield Context(EXTERNAL, target.function, None, None, False, SHARED)
+                        continue
                     yield self._context(start, target, function_id)
                     for override in self._other_forms(target):
                         yield self._context(start, target._replace(function=override), function_id)
@@ -404,7 +412,7 @@ class Finder:
         many = start.many or (start.looped and not fresh)
         own = target.receiver is not None and self._symbols.is_instance(target.receiver)
         origin = self._held_by(target.receiver) if self._is_ordered_by_steps(starter) else ""
-        where = (start.kind, target.function, starter, start.span)
+        where = (GOROUTINE if start.kind == LEADING else start.kind, target.function, starter, start.span)
         return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin)
 
     def _held_by(self, receiver: Value | None) -> str:
@@ -676,6 +684,8 @@ class Finder:
         if not site.certain:
             return MAYBE
         if self._is_ordered_by_steps(callee):
+            if site.holder is not None and self._objects.of(_whole(site.holder), caller, entry) != FRESH:
+                return OWN  # others may find it by now
             return self._objects.of(site.receiver, caller, entry)
         match site.receiver:
             case Fresh(type=name):
@@ -824,6 +834,13 @@ def _foreign(receiver: Value | None) -> Value | None:
         if isinstance(receiver, Fresh)
         else Member(receiver, _NOSITE)
     )
+
+
+def _whole(path: Value) -> Value:
+    """The object that has what a path leads to."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path.base if isinstance(path, Field) else path
 
 
 _NOSITE = Site("", Span(0, 0, 0, 0))

@@ -97,6 +97,7 @@ class CallSite(Record):
     needs: Conditions = ALWAYS
     given: tuple[tuple[int, Value], ...] = ()
     used: bool = True  # something is done with what it returns
+    holder: Value | None = None  # where others find a receiver that this function has made
 
 
 class Start(Record):
@@ -137,13 +138,14 @@ class Effects:
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
+    exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
     caught: bool = False  # the statement at hand stands in a try body that has handlers
-    made: dict[tuple[Span, str], None] = field(default_factory=dict)  # objects of the project's classes made here
+    made: dict[tuple[Span, str], bool] = field(default_factory=dict)  # the project's objects made here; if in a loop
 
     def access(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path that others can reach, and the act it may be."""
@@ -218,6 +220,7 @@ class Effects:
             state.conditions(),
             given,
             span != self.discarded,
+            self.exposed.get(receiver) if receiver is not None and self.exposed else None,
         )
         if known is not None:
             site = site._replace(

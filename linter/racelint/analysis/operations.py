@@ -191,7 +191,7 @@ class Operations(Body):
         if record.is_interface:
             return (NONE,)
         made = Fresh(type_id, site)
-        self.effects.made[site.span, type_id] = None
+        self.effects.made[site.span, type_id] = bool(self.frames)
         if record.underlying is not None:
             self._fill(made, parts, keys, state)
         for name, values in (*zip(record.fields, parts, strict=False), *fields):

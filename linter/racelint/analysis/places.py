@@ -58,6 +58,10 @@ class Places:
         if type(value) in (Field, Global, Captured):
             self._given.setdefault(parameter, value)
 
+    def class_of(self, path: Value) -> str | None:
+        """The project's class of what a path leads to."""
+        return self._types.class_of(path)
+
     def is_bound(self, parameter: Param) -> bool:
         """Whether it is known what a started function's parameter is."""
         return parameter in self._given

@@ -44,6 +44,9 @@ RESOURCES = (
     "Channel",
     "Transport",
 )
+GOROUTINE = "goroutine"
+LEADING = "leading"  # a goroutine that is started when this process becomes the leader
+COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
 RUNS = "start"  # the method that makes a thread object run
 WAITS = "join"
 

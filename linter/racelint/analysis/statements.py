@@ -290,6 +290,7 @@ class Statements(Calls):
             elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
                 self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
             path = element(base, known)
+            self.expose(base, values)
             if path != UNKNOWN:
                 state.heap[path] = values
 
@@ -312,6 +313,7 @@ class Statements(Calls):
         self.sink = stmt.target
         mutable = [v for v in current if change and self._changes_in_place(v, stmt.operator)]
         for value in mutable:
+            self.expose(value, added)
             self.fill(value, f"{stmt.operator}=", added, stmt.span, state)
             self.change(value, str(change), f"{stmt.operator}=", (), stmt.span, state, added=added)
         if mutable:

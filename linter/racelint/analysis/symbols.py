@@ -128,13 +128,19 @@ class Symbols:
             return self.resolve_import(source, content.imports[name], links)
         for star in content.star_imports:
             target = self.module(_absolute(source, star), source)
-            found = self.attribute(target, name, links - 1) if target and links > 0 else None
+            found = self._of_star(target, name, links - 1) if target and links > 0 else None
             if found is None and target is None and self._is_library(f"{star.module}.{name}"):
                 found = Builtin(f"{star.module}.{name}")
             if found is not None:
                 return found
         submodule = self.module(f"{source.name}.{name}", source)
         return ModuleValue(submodule) if submodule else None
+
+    def _of_star(self, module: str, name: str, links: int) -> Value | None:
+        """What taking over all of a module's names gives; a Go package does not hand on those that it has taken over."""
+        content = self.sources[module].module
+        handed_on = content.traits.duck_typed or name in content.globals
+        return self.attribute(module, name, links) if handed_on else None
 
     def name(self, module: str, name: str) -> Value:
         """What a global name means in a module; names defined nowhere are builtins."""

@@ -45,6 +45,8 @@ CONTEXTS = {
     "task",
     "loop",
     "remote",
+    "command",
+    "leading",
     "greenlet",
     "process",
     "handler",
