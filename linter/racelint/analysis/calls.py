@@ -355,18 +355,18 @@ class Calls(Replay, Library):
         told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh)
         constants = tuple([pair for pair in plain if type(pair[1]) in told])
         self.effects.call(function_id, call, receiver, state, certain=self.certain, given=constants)
-        self._hand_on(function_id, function, bound)
+        self._hand_on(function_id, function, bound, call)
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)
         results = self._replay(function_id, function, summary, bound, call, state)
         return self.remembered(function_id, function, results, call, state)
 
-    def _hand_on(self, function_id: str, function: Function, bound: list[Values]) -> None:
+    def _hand_on(self, function_id: str, function: Function, bound: list[Values], call: Span) -> None:
         """Callables that a nested function of the callee may call."""
         for parameter, values in zip(function.parameters, bound, strict=True):
             for value in values:
                 if isinstance(value, CALLABLE):
-                    self.effects.store(Captured(function_id, parameter.name), value)
+                    self.effects.store(Captured(function_id, parameter.name), value, call)
 
     def _is_deferred(self, source: Source, function: Function) -> bool:
         """Whether a decorator makes calls run later, in another place."""

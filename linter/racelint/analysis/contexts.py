@@ -395,8 +395,21 @@ class Finder:
                         yield Context(EXTERNAL, target.function, None, None, False, SHARED)
                         continue
                     yield self._context(start, target, function_id)
+                    for handed in self._handed_with(start, target, effects):
+                        yield self._context(start, handed, function_id)
                     for override in self._other_forms(target):
                         yield self._context(start, target._replace(function=override), function_id)
+
+    def _handed_with(self, start: Start, target: FunctionValue, effects: Effects) -> Iterator[FunctionValue]:
+        """What a started closure calls, if the call that makes the closure is given it: `go run(worker(queue, c.sync))`.
+
+        Only where so many are handed through that parameter that its calls lead nowhere.
+        """
+        for (path, value), call in effects.stored.items():
+            if call is None or not isinstance(path, Captured) or not _is_in(call, start.span):
+                continue
+            if target.function.startswith(f"{path.function}.") and not any(self._kept_at(path)):
+                yield from targets(value)
 
     def _other_forms(self, target: FunctionValue) -> list[str]:
         """What subclasses put in place of a method that a base class starts."""
@@ -844,6 +857,10 @@ def _whole(path: Value) -> Value:
 
 
 _NOSITE = Site("", Span(0, 0, 0, 0))
+
+
+def _is_in(inner: Span, outer: Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _is_within(function: Function, qualname: str) -> bool:

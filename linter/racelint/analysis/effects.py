@@ -132,7 +132,7 @@ class Effects:
     acts: dict[tuple[Span, Span, str], list[Act]] = field(default_factory=dict)
     calls: dict[tuple[Span, str | Value], CallSite] = field(default_factory=dict)
     starts: dict[tuple[Span, Value], Start] = field(default_factory=dict)
-    stored: dict[tuple[Value, Value], None] = field(default_factory=dict)  # callables, by the path that holds them
+    stored: dict[tuple[Value, Value], Span | None] = field(default_factory=dict)  # callables by who holds them; calls
     crossings: dict[tuple[Span, Span], list[Crossing]] = field(default_factory=dict)
     suspensions: dict[Span, tuple[Held, ...]] = field(default_factory=dict)
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
@@ -236,10 +236,10 @@ class Effects:
         """Record a callable that will run elsewhere."""
         self.starts[start.span, start.callee] = start
 
-    def store(self, path: Value, value: Value) -> None:
-        """Record a callable that is kept where another function may call it."""
+    def store(self, path: Value, value: Value, call: Span | None = None) -> None:
+        """Record a callable that is kept where another function may call it, and the call that hands it there."""
         if isinstance(value, CALLABLE):
-            self.stored[path, value] = None
+            self.stored[path, value] = call
 
     def suspend(self, span: Span, state: State) -> None:
         """Other tasks run."""

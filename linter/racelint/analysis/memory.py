@@ -96,7 +96,7 @@ class Memory:
         if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
             return False
         if one.span == two.span:
-            return one.kind == LISTENER
+            return one.kind == LISTENER or not (one.many or two.many)
         second = self._start(max(one, two, key=lambda context: context.span or NOWHERE))
         return second is not None and bool(second.joined)
 

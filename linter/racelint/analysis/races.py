@@ -448,6 +448,8 @@ class Races:
     def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function, by what that very call of it starts, and by the function itself."""
         place = write.located.place
+        if one == two and self._is_handed(write, one) and self._is_handed(other, two):
+            return 3 if one.many else Silence.ONE_CONTEXT
         if place.owner not in (one.starter, two.starter):
             return Silence.APART
         if one == two:
@@ -456,6 +458,15 @@ class Races:
             return Silence.APART if self.memory.is_new_each_turn(write.access.path, one) else 3
         outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]
         return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
+
+    def _is_handed(self, spot: Spot, context: Context) -> bool:
+        """Whether a closure runs in a context that a function has started which its maker has handed it to."""
+        maker = spot.located.place.owner
+        if context.starter == maker or not spot.function.startswith(f"{maker}."):
+            return False
+        if spot.entry.context not in self._contexts.started_under.get(maker, ()):
+            return False
+        return all(entry.context != spot.entry.context for entry in self._contexts.entries.get(maker, ()))
 
     def _outside(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A caller beside a goroutine: sure enough if the type, or the package, itself starts that."""
