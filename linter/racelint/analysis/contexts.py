@@ -130,6 +130,13 @@ class Contexts:
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 
+    def given(self, came: Came, callee: str, parameter: Param) -> Value | None:
+        """What a call gives for a parameter, in the caller's terms."""
+        site = self.sites.get((came.caller, came.span, callee))
+        if site is None:
+            return None
+        return dict(site.given).get(parameter.index, site.receiver if parameter.index == 0 else None)
+
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""
         way = self.way(function, entry)
@@ -349,7 +356,7 @@ class Finder:
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self._edges[caller].append((callee, site))
-        if site.given and self._is_ordered_by_steps(caller):
+        if (site.given or site.receiver is not None) and self._is_ordered_by_steps(caller):
             self._found.sites[caller, site.span, callee] = site
         if caller != callee:
             self._called.add(callee)

@@ -239,7 +239,7 @@ class Effects:
     def store(self, path: Value, value: Value, call: Span | None = None) -> None:
         """Record a callable that is kept where another function may call it, and the call that hands it there."""
         if isinstance(value, CALLABLE):
-            self.stored[path, value] = call
+            self.stored[path, value] = call or self.stored.get((path, value))
 
     def suspend(self, span: Span, state: State) -> None:
         """Other tasks run."""

@@ -49,6 +49,8 @@ class Guards:
     def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
         if place.kind == "captured" and self._races.memory.governs(place.owner):
             return None  # the order of the function's own steps says more than its locks
+        touching = frozenset([spot.entry.context for spot in spots])
+        spots = [spot._replace(before="") if self._is_unrelated(spot, touching) else spot for spot in spots]
         plain = self._by_access(spots)
         best: Pair | None = None
         for lock, held in self._candidates(plain).items():
@@ -62,6 +64,12 @@ class Guards:
                 if best is None or _rank(found) > _rank(best):
                     best = found
         return best
+
+    def _is_unrelated(self, spot: Spot, touching: frozenset[int]) -> bool:
+        """Whether nothing that is started after an access has to do with the place."""
+        if not spot.before or not self._races.memory.governs(spot.function):
+            return False
+        return touching.isdisjoint(self._contexts.started_under.get(spot.before, ()))
 
     def _by_access(self, spots: list[Spot]) -> dict[tuple[object, ...], list[Spot]]:
         """The plain accesses of a place, by line, each with its entry states; a line that writes is a write."""
@@ -163,7 +171,8 @@ class Guards:
 
     def _is_of_owner(self, place: Place, lock: str, breach: Spot) -> bool:
         """Whether it is known whose object a breach is of, or whoever it belongs to, it has the lock itself."""
-        return lock.rpartition(".")[0] == place.owner or not self._races.is_whose(breach)
+        owner = lock.rpartition(".")[0]
+        return owner == place.owner or not self._races.is_whose(breach) or self._races.goes_through(breach, owner)
 
     def _is_early(self, spot: Spot) -> bool:
         """Whether an access comes before something is started, in a language in which that is the only order."""

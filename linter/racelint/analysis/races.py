@@ -459,6 +459,23 @@ class Races:
         outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]
         return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
 
+    def goes_through(self, spot: Spot, owner: str) -> bool:
+        """Whether the way to an access's object leads through an object of a type: what that one has is meant."""
+        path: Value | None = spot.access.path
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            inner = path
+            while isinstance(inner, Field | Element | Member):
+                inner = inner.base
+                if self._places.class_of(inner) == owner:
+                    return True
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(inner, Param) or inner.function != function:
+                return False
+            path = self._contexts.given(came, function, inner)
+            function, entry = came.caller, came.entry
+        return False
+
     def _is_handed(self, spot: Spot, context: Context) -> bool:
         """Whether a closure runs in a context that a function has started which its maker has handed it to."""
         maker = spot.located.place.owner

@@ -18,6 +18,7 @@ from racelint.analysis.values import (
     Builtin,
     Captured,
     Copy,
+    Element,
     Field,
     Fresh,
     FunctionValue,
@@ -438,7 +439,9 @@ class Statements(Calls):
             return
         for value in values:
             for container, _ in iterated(value):
-                if isinstance(container, Field | Global) and self.types.container(container) is not None:
+                inner = isinstance(container, Element) and not self.traits.atomic_steps
+                shared = isinstance(container, Field | Global) or inner
+                if shared and self.types.container(container) is not None:
                     self.note(container, "hand-out", span, state, "view" if isinstance(value, View) else "live")
 
     def caught(self, target: Expr | None, state: State) -> None:
