@@ -127,6 +127,7 @@ class Contexts:
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
+    programs: dict[str, frozenset[str]] = field(default_factory=dict)  # by a function, what may run it
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 
@@ -203,7 +204,9 @@ class Finder:
         self._deciding = self._find_deciding(product)
         started, entered = list(self._starts()), [*self._entries(), *self._decorated()]
         known = {context.function for context in entered}
-        self._found.singles.update(Singles(self._symbols, product, self._edges, known).all())
+        singles = Singles(self._symbols, product, self._edges, known)
+        self._found.singles.update(singles.all())
+        self._found.programs.update(singles.reached())
         for context in started:
             self._root(context)
         for context in entered:
@@ -413,7 +416,7 @@ class Finder:
         Only where so many are handed through that parameter that its calls lead nowhere.
         """
         for (path, value), call in effects.stored.items():
-            if call is None or not isinstance(path, Captured) or not _is_in(call, start.span):
+            if call is None or not isinstance(path, Captured) or not start.span.holds(call):
                 continue
             if target.function.startswith(f"{path.function}.") and not any(self._kept_at(path)):
                 yield from targets(value)
@@ -622,7 +625,7 @@ class Finder:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contract(callee)
         sure = entry.sure and site.certain
-        origin = self._origin(entry, site)
+        origin = self._origin(entry, site, caller)
         receiver = self._receiver(entry, site, caller, callee)
         flags = self._flags(entry, site, caller, callee)
         type_id, constructor = self._type(entry, site, caller), self._constructor(entry, site, caller)
@@ -686,11 +689,15 @@ class Finder:
             case receiver:
                 return self._types.class_of(receiver) or ""
 
-    def _origin(self, entry: Entry, site: CallSite) -> str:
+    def _origin(self, entry: Entry, site: CallSite, caller: str) -> str:
         """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
         match site.receiver:
             case Param() as own if self._symbols.is_instance(own):
                 return entry.origin
+            case Captured() as own if self._symbols.is_captured_instance(own):
+                return entry.origin  # of the method around
+            case None if isinstance(site.callee, str) and site.callee.startswith(f"{caller}."):
+                return entry.origin  # a closure, called in place
             case Field(base=base, name=name):
                 owner = self._types.class_of(base)
                 if owner is None:
@@ -864,10 +871,6 @@ def _whole(path: Value) -> Value:
 
 
 _NOSITE = Site("", Span(0, 0, 0, 0))
-
-
-def _is_in(inner: Span, outer: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def _is_within(function: Function, qualname: str) -> bool:

@@ -139,6 +139,7 @@ class Effects:
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
+    waits: set[Span] = field(default_factory=set)  # calls that wait for what was started
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts

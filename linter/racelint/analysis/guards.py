@@ -134,6 +134,8 @@ class Guards:
             or self._races.is_driven_instead(other, breach)
         ):
             return None
+        if self._races.comes_before(breach, other) or self._races.comes_before(other, breach):
+            return None
         first, second = (breach, other) if breach.is_write else (other, breach)
         if not first.is_write:
             return None

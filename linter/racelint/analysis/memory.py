@@ -67,7 +67,14 @@ class Memory:
             return False
         start = self._start(context)
         looped = start is not None and start.looped and isinstance(access, Access) and access.looped
-        return not looped or self.is_new_each_turn(access.path, context)
+        return not looped or self.is_new_each_turn(access.path, context) or self._is_awaited_each_turn(context)
+
+    def _is_awaited_each_turn(self, context: Context) -> bool:
+        """Whether the loop that starts a context waits for what it has started, somewhere in a turn."""
+        start = self._start(context)
+        if start is None or start.loop is None or context.starter is None:
+            return False
+        return any(start.loop.holds(span) for span in self._effects[context.starter].waits)
 
     def _is_made_by(self, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object that a function has made, which it knows by a variable."""
@@ -107,7 +114,7 @@ class Memory:
             return False
         for caller, span in self._contexts.way(function, entry):
             if caller == context.starter:
-                return span[:2] < context.span[:2] and not start.looped
+                return span[:2] < context.span[:2] and (not start.looped or self._is_awaited_each_turn(context))
         around = {e.context for e in self._contexts.entries.get(context.starter or "", ())}
         if entry.context in around:
             return False

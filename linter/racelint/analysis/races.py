@@ -10,6 +10,7 @@ from typing import NamedTuple
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
+from racelint.analysis.lifecycle import is_registration
 from racelint.analysis.memory import SHAPES, Memory
 from racelint.analysis.memory import shape as memory_shape
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
@@ -156,15 +157,9 @@ class Races:
     def _reached(self, path: Value, entry: Entry) -> int:
         """What an object that a path leads to is to the context: a variable's is shared with what its call starts."""
         start = root(path)
-        if isinstance(start, Captured) and path != start and not self._is_instance(start):
+        if isinstance(start, Captured) and path != start and not self._symbols.is_captured_instance(start):
             return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
         return of_root(path)
-
-    def _is_instance(self, variable: Captured) -> bool:
-        """Whether a captured variable is the instance of the method around."""
-        _, function = self._symbols.functions[variable.function]
-        names = [parameter.name for parameter in function.parameters[:1]]
-        return function.binding == "instance" and bool(function.owner) and names == [variable.name]
 
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
@@ -315,6 +310,13 @@ class Races:
         external = self._contexts.roots[against.entry.context].is_external
         return external and shape == "check-use" and self._is_setter(against.function)
 
+    def _configures(self, caller: Spot) -> bool:
+        """Whether a caller only stores what he gives, or registers it: `Add...` of a listener, a handler."""
+        if self._is_setter(caller.function):
+            return True
+        function = self._symbols.functions[caller.function][1]
+        return function.is_public and is_registration(function.name)
+
     def _is_setter(self, function_id: str) -> bool:
         """Whether a function only stores what it is given."""
         if self._symbols.functions[function_id][1].qualname.endswith(".setter"):
@@ -406,9 +408,17 @@ class Races:
         states = self._contexts.entries.get(context.starter or "", ())
         return all(self._contexts.roots[entry.context].is_external for entry in states)
 
+    def _programs(self, spot: Spot, context: Context) -> frozenset[str]:
+        """The programs in which an access may happen; none if that is not known."""
+        root = context.starter or self._contexts.root(spot.function, spot.entry)
+        return self._contexts.programs.get(root, frozenset())
+
     def _goroutines(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """The same where goroutines are all there is, and any order of steps must be made."""
         memory = self.memory
+        mine, theirs = self._programs(write, one), self._programs(other, two)
+        if mine and theirs and mine.isdisjoint(theirs):
+            return Silence.APART
         if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
             return Silence.ORDERED
         if memory.is_started_later(write.function, write.entry, two) or memory.is_started_later(
@@ -434,6 +444,11 @@ class Races:
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
+
+    def comes_before(self, spot: Spot, other: Spot) -> bool:
+        """Whether an access is over when what leads to the context of the other one is started."""
+        context = self._contexts.roots[other.entry.context]
+        return self.memory.governs(spot.function) and self.memory.is_started_later(spot.function, spot.entry, context)
 
     def _held_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods' own instances were found in two fields: two objects, as far as can be told."""
@@ -494,7 +509,7 @@ class Races:
         if served and self.memory.is_initial(self._contexts.root(caller.function, caller.entry)):
             return Silence.ORDERED
         place = write.located.place
-        if caller.is_write and (served or place.kind == "global" or self._is_setter(caller.function)):
+        if caller.is_write and (served or place.kind == "global" or self._configures(caller)):
             return 1  # mostly configuration, before anything runs
         if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
             return 1

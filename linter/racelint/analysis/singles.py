@@ -17,6 +17,7 @@ from racelint.analysis.values import FunctionValue
 
 START = frozenset({"main", "init", "<module>"})
 COPIES = ("DeepCopy", "DeepCopyInto", "Clone", "Copy", "Unmarshal")  # who has one is copied, or read from somewhere
+DATA = ("Config", "Configuration", "Options", "Opts", "Spec", "Status", "Args", "Params", "Settings")
 MOST_STEPS = 12
 Programs = frozenset[str]  # the functions in which programs start
 NEVER: Programs = frozenset()
@@ -56,6 +57,23 @@ class Singles:
             for (_, type_id), looped in effects.made.items():
                 self._sites[type_id].append((function_id, looped))
 
+    def reached(self) -> dict[str, Programs]:
+        """By a function, the programs that may run it: starts and commands of one repository are other processes."""
+        ways: dict[str, set[str]] = defaultdict(set)
+        for callee, callers in self._ways.items():
+            for caller, _ in callers:
+                ways[caller].add(callee)
+        found: dict[str, set[str]] = defaultdict(set)
+        mains = [f for f in self._product if self._symbols.functions[f][1].name == "main"]
+        for root in (*mains, *self._commands):
+            todo = [root]
+            while todo:
+                function_id = todo.pop()
+                if root not in found[function_id]:
+                    found[function_id].add(root)
+                    todo += ways.get(function_id, ())
+        return {function_id: frozenset(programs) for function_id, programs in found.items()}
+
     def all(self) -> Iterator[str]:
         """The types, by id."""
         for type_id in self._sites:
@@ -74,6 +92,9 @@ class Singles:
         sites = self._sites.get(type_id, ())
         if len(sites) != 1 or sites[0][1] or self._symbols.types[type_id][1].underlying is not None:
             return False
+        record = self._symbols.types[type_id][1]
+        if not record.methods or record.name.endswith(DATA):
+            return False  # mostly read from somewhere, and copied
         if any(self._symbols.method(type_id, name) is not None for name in COPIES):
             return False
         return bool(self.programs(sites[0][0]))

@@ -90,6 +90,7 @@ class Starting(Body):
         """A function or constructor of a library: what it starts."""
         if name in self.knowledge.concurrency.joins:
             state.joined |= LOCAL
+            self.effects.waits.add(call)
         if not args and not keywords and not self.spread:
             return
         owner, _, method = name.rpartition(".")
@@ -190,6 +191,7 @@ class Starting(Body):
         elif found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
+                self.effects.waits.add(call)
             self.hand_over(args, keywords, call, state)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)

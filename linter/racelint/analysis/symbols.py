@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
 from racelint.analysis.packages import by_module, merged
-from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
+from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
     Attr,
@@ -366,6 +366,12 @@ class Symbols:
     def field_owners(self, name: str) -> list[str]:
         """The types that have a field of this name."""
         return self._owners_of_fields.get(name, [])
+
+    def is_captured_instance(self, variable: Captured) -> bool:
+        """Whether a captured variable is the instance of the method around."""
+        function = self.functions[variable.function][1]
+        names = [parameter.name for parameter in function.parameters[:1]]
+        return function.binding == "instance" and bool(function.owner) and names == [variable.name]
 
     def only_owner(self, field: str) -> str | None:
         """The one type that has a field of this name."""
