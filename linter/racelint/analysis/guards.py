@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
-from racelint.analysis.lifecycle import is_starting
+from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
@@ -159,16 +159,21 @@ class Guards:
             confidence = 1
         if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
             confidence = 1
+        if self._races.held_apart(breach, other):
+            confidence = 1
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
 
     def _is_starting(self, spot: Spot) -> bool:
         """Whether a caller puts the object into service."""
-        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+        by_steps = self._races.memory.governs(spot.function)
+        if not self._contexts.roots[spot.entry.context].is_external or not (spot.located.own or by_steps):
             return False
         way = [function for function, _ in self._contexts.way(spot.function, spot.entry)]
         methods = [self._symbols.functions[function][1] for function in (*way, spot.function)]
+        if self._races.memory.governs(spot.function):
+            return any(prepares(method.name) for method in methods)
         return any(method.owner and is_starting(method.name) for method in methods)
 
     def _is_of_owner(self, place: Place, lock: str, breach: Spot) -> bool:
@@ -234,6 +239,8 @@ class Guards:
         source = self._symbols.functions[function_id][0]
         owner = source.module.types.get(function.owner) if function.owner else None
         if owner is not None and UNSAFE.search(owner.doc):
+            return True
+        if not source.module.traits.atomic_steps and function.name.lower().startswith("unsafe"):
             return True
         named = function.name.lower().endswith(("_locked", "locked", "_unlocked", "nolock", "_no_lock", "_unsafe"))
         return named or bool(CONTRACT.search(function.doc))

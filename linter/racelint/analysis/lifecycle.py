@@ -28,6 +28,11 @@ def is_starting(name: str) -> bool:
     return name in STARTING or name.startswith(("start_", "setup_", "init_", "async_setup", "on_start"))
 
 
+def prepares(name: str) -> bool:
+    """Whether a function makes an object or puts it into service, by its first word: `newStore`, `StartEtcd`."""
+    return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
+
+
 def is_registration(name: str) -> bool:
     """Whether a public function hands over what is to be called later: mostly before anything runs."""
     words = [word.lower() for word in CAPITAL.split(name)]

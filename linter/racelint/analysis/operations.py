@@ -199,6 +199,10 @@ class Operations(Body):
             state.heap[path] = values
             for value in values:
                 self.effects.store(path, value)
+            if len(values) == 1 and isinstance(values[0], Param | Field | Global | Captured) and self.lock_kind(values[0]):
+                known = self.summaries.hints.given_locks.setdefault((type_id, name), values[0])
+                if known != values[0]:
+                    self.summaries.hints.given_locks[type_id, name] = UNKNOWN
         return (made,)
 
     def _fill(self, made: Fresh, parts: list[Values], keys: list[Values], state: State) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.state import FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
@@ -44,13 +46,16 @@ class Located(Record):
 class Places:
     """Finds the place of a path and the name of a lock; memoised."""
 
-    def __init__(self, symbols: Symbols, types: Types, knowledge: Knowledge) -> None:
+    def __init__(
+        self, symbols: Symbols, types: Types, knowledge: Knowledge, given_locks: Mapping[tuple[str, str], Value]
+    ) -> None:
         self._symbols = symbols
         self._types = types
         self._concurrency = knowledge.concurrency
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}
+        self._given_locks = given_locks
         self._own_fields: dict[tuple[str, str], bool] = {}
 
     def stands_for(self, parameter: Param, value: Value) -> None:
@@ -205,6 +210,9 @@ class Places:
                 return ANY_LOCK
 
     def _lock_of_field(self, owner: str, name: str) -> str:
+        given = self._given_locks.get((owner, name))
+        if given is not None:  # another object's lock
+            return self.lock(given) if isinstance(given, Field | Global | Captured) else ANY_LOCK
         found = None
         for declarer, record in self._symbols.field_records(owner, name):
             found = (declarer, record)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
-from racelint.analysis.lifecycle import is_registration
+from racelint.analysis.lifecycle import is_registration, prepares
 from racelint.analysis.memory import SHAPES, Memory
 from racelint.analysis.memory import shape as memory_shape
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
@@ -438,19 +438,30 @@ class Races:
             return Silence.CALLERS
         elif write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
-        if self.is_whose(write) or self.is_whose(other) or self._held_apart(write, other):
+        if self.is_whose(write) or self.is_whose(other) or self.held_apart(write, other):
+            return 1
+        if self._precedes(write, two) or self._precedes(other, one):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
 
+    def _precedes(self, spot: Spot, context: Context) -> bool:
+        """Whether a store is part of what sets the program up, before a library has any reason to call."""
+        looped = isinstance(spot.access, Access) and spot.access.looped
+        if spot.access.kind != "store" or looped or not self.memory.is_served(context):
+            return False
+        if self._contexts.is_looped(spot.function, spot.entry):
+            return False
+        return any(prepares(self._symbols.functions[function][1].name) for function in self._functions(spot))
+
     def comes_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access is over when what leads to the context of the other one is started."""
         context = self._contexts.roots[other.entry.context]
         return self.memory.governs(spot.function) and self.memory.is_started_later(spot.function, spot.entry, context)
 
-    def _held_apart(self, first: Spot, second: Spot) -> bool:
+    def held_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods' own instances were found in two fields: two objects, as far as can be told."""
         one, two = first.entry.origin.lstrip("="), second.entry.origin.lstrip("=")
         starts = (root(first.access.path), root(second.access.path))

@@ -55,4 +55,5 @@ class Hints:
         self.handlers: dict[str, Registration] = {}
         self.watching: set[str] = set()  # functions that call what follows changes elsewhere
         self.filled: dict[tuple[str, str], bool] = {}  # fields with entries; whether those come from outside
+        self.given_locks: dict[tuple[str, str], Value] = {}  # fields that hold another object's lock, and that lock
         self.exact: set[Span] = set()  # copies that share all fields, whatever the object's class says of copying

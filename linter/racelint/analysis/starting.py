@@ -65,7 +65,7 @@ class Starting(Body):
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
         looped = bool(self.frames) and not alone
-        loop = next((frame.loop for frame in reversed(self.frames) if frame.loop is not None), None)
+        loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         start = Start(callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined)
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
