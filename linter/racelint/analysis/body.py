@@ -482,7 +482,7 @@ class Body(Flow[State, Frame]):
             if self.function.name == "__init__":
                 self._find_aliases(final)
             self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
-            self.summary.joins = final.joined
+            self.summary.joins = self.effects.joined_at_end = final.joined
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}

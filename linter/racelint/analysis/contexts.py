@@ -176,6 +176,7 @@ class Finder:
         self._types = types
         self._knowledge = knowledge
         self._effects = summaries.effects
+        self._summaries = summaries
         self._places = places
         self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
         self._given: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)  # to what is started
@@ -579,7 +580,7 @@ class Finder:
         if root_id not in self._effects or context.kind == "process":
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
-        first = Entry(index, receiver, self._contract(root_id), origin=context.origin)
+        first = Entry(index, receiver, self._contract(root_id) | self._taken_over(root_id), origin=context.origin)
         if not self._enter(root_id, first, None):
             return
         todo = deque([(root_id, first)])
@@ -602,6 +603,12 @@ class Finder:
                     next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _taken_over(self, root_id: str) -> frozenset[str]:
+        """Locks that a goroutine gives back without having taken them: who has started it holds them until then."""
+        if not self._is_ordered_by_steps(root_id):
+            return frozenset()
+        return frozenset([self._places.lock(lock) for lock in self._summaries.of(root_id).releases])
 
     def _makes_itself(self, function_id: str) -> bool:
         """Whether a method constructs its own instance, anew perhaps: nobody else may use it meanwhile."""

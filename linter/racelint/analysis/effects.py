@@ -112,6 +112,7 @@ class Start(Record):
     awaited: bool = False  # the function waits for it at once
     loop: Span | None = None  # the innermost loop around it
     joined: int = 0  # what has surely ended by then
+    endless: bool = False  # in a loop that goes on until it is left
 
 
 class Crossing(Record):
@@ -140,6 +141,7 @@ class Effects:
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     waits: set[Span] = field(default_factory=set)  # calls that wait for what was started
+    joined_at_end: int = 0  # what has surely ended when the function is left
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts

@@ -90,8 +90,30 @@ class Guards:
         return {
             lock: entries for lock, entries in held.items()
             if len({(e[0].function, e[0].access.span.line) for e in entries}) >= 2 and any(_writes(e) for e in entries)
-            and len({e[0].function for e in entries}) >= 2
+            and len({e[0].function for e in entries}) >= 2 and self._is_taken_in_several(lock, entries)
         }  # fmt: skip
+
+    def _is_taken_in_several(self, lock: str, entries: list[list[Spot]]) -> bool:
+        """Whether more than one function takes a lock around a place: else it only keeps that function from itself."""
+        if not self._races.memory.governs(entries[0][0].function):
+            return True
+        return len({taker for spots in entries for spot in spots for taker in self._takers(lock, spot)}) > 1
+
+    def _takers(self, lock: str, spot: Spot) -> Iterator[str]:
+        """The function that takes a lock around an access: its own, or the nearest one on the way."""
+        if lock in sides(self._places.locks(getattr(spot.access, "held", ()))):
+            yield spot.function
+            return
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None:
+                break
+            if lock not in sides(came.entry.locks):
+                yield came.caller
+                return
+            function, entry = came.caller, came.entry
+        yield function
 
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot)]

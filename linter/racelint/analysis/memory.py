@@ -6,6 +6,7 @@ of them an index means is not known, so that they are not compared.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from racelint.analysis.body import own_each_turn
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
 from racelint.analysis.paths import root
+from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Fresh, Value
+from racelint.analysis.values import Captured, Fresh, FunctionValue, Value
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -50,6 +52,12 @@ class Memory:
         self._symbols = symbols
         self._effects = effects
         self._contexts = contexts
+        self.waiting = [(f, e) for f, e in effects.items() if e.joined_at_end & LOCAL and self.governs(f)]
+        self._registered: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # what libraries are given to call
+        for function_id, each in effects.items():
+            for start in each.starts.values():
+                if start.kind == "unknown" and isinstance(start.callee, FunctionValue):
+                    self._registered[start.callee.function].append((function_id, start.span))
 
     def governs(self, function_id: str) -> bool:
         """Whether single steps of a function are not atomic."""
@@ -65,13 +73,13 @@ class Memory:
             return True  # it is registered; what calls it is mostly started later
         if access.span[:2] > context.span[:2]:
             return False
-        start = self._start(context)
+        start = self.start(context)
         looped = start is not None and start.looped and isinstance(access, Access) and access.looped
         return not looped or self.is_new_each_turn(access.path, context) or self._is_awaited_each_turn(context)
 
     def _is_awaited_each_turn(self, context: Context) -> bool:
         """Whether the loop that starts a context waits for what it has started, somewhere in a turn."""
-        start = self._start(context)
+        start = self.start(context)
         if start is None or start.loop is None or context.starter is None:
             return False
         return any(start.loop.holds(span) for span in self._effects[context.starter].waits)
@@ -83,13 +91,14 @@ class Memory:
             isinstance(start, Captured) and start.function == function_id and start != path
         )
 
-    def _start(self, context: Context) -> Start | None:
+    def start(self, context: Context) -> Start | None:
+        """What has started a context."""
         starts = self._effects[context.starter].starts.values() if context.starter else ()
         return next((start for start in starts if start.span == context.span), None)
 
     def is_new_each_turn(self, path: Value, context: Context) -> bool:
         """Whether what a path starts from is another one in each turn of the loop that starts a context."""
-        start, origin = self._start(context), root(path)
+        start, origin = self.start(context), root(path)
         if start is None or isinstance(origin, Fresh):
             return isinstance(origin, Fresh)
         if not isinstance(origin, Captured):
@@ -104,12 +113,14 @@ class Memory:
             return False
         if one.span == two.span:
             return one.kind == LISTENER or not (one.many or two.many)
-        second = self._start(max(one, two, key=lambda context: context.span or NOWHERE))
+        second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
         return second is not None and bool(second.joined)
 
     def is_started_later(self, function: str, entry: Entry, context: Context, steps: int = 3) -> bool:
         """Whether an access lies in a call that is over when its caller starts what the context comes from."""
-        start = self._start(context)
+        if context.starter is None and self._is_registered_later(function, entry, context):
+            return True
+        start = self.start(context)
         if start is None or context.span is None or steps == 0:
             return False
         for caller, span in self._contexts.way(function, entry):
@@ -121,6 +132,11 @@ class Memory:
         return bool(around) and all(
             self.is_started_later(function, entry, self._contexts.roots[index], steps - 1) for index in around
         )
+
+    def _is_registered_later(self, function: str, entry: Entry, context: Context) -> bool:
+        """Whether a function on the way hands a library what the context runs, after the access."""
+        given = dict(self._registered.get(context.function, ()))
+        return any(caller in given and span[:2] < given[caller][:2] for caller, span in self._contexts.way(function, entry))
 
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
         """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`."""

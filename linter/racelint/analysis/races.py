@@ -217,6 +217,8 @@ class Races:
             return Silence.OWNED
         if write.entry.origin != other.entry.origin and _made_apart(write, other):
             return Silence.APART
+        if self._is_over(write, other) or self._is_over(other, write):
+            return Silence.ORDERED
         if self.is_driven_instead(write, other) or self.is_driven_instead(other, write):
             return Silence.CALLERS
         if self.has_ended(write.function, write.access.joined, two) or self.has_ended(
@@ -295,6 +297,18 @@ class Races:
         if context.kind == "task" and joined & TASKS:
             return self._family(self._symbols.owner_of(function_id), self._symbols.owner_of(context.starter))
         return bool(joined & LOCAL) and context.starter == function_id
+
+    def _is_over(self, spot: Spot, other: Spot) -> bool:
+        """Whether what leads to the other's start waits for all it starts, and the access is not on its way."""
+        if not self.memory.governs(spot.function) or self._contexts.roots[spot.entry.context].many:
+            return False
+        mine = self._functions(spot)
+        for function, _ in self.memory.waiting:
+            if other.entry.context not in self._contexts.started_under.get(function, ()) or function in mine:
+                continue
+            if any(entry.context == spot.entry.context for entry in self._contexts.entries.get(function, ())):
+                return True
+        return False
 
     def are_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods that use their own instance are of classes that no object has both of."""
@@ -505,6 +519,9 @@ class Races:
     def _is_handed(self, spot: Spot, context: Context) -> bool:
         """Whether a closure runs in a context that a function has started which its maker has handed it to."""
         maker = spot.located.place.owner
+        start = self.memory.start(context)
+        if start is None or start.endless:
+            return False  # one after the other, mostly
         if context.starter == maker or not spot.function.startswith(f"{maker}."):
             return False
         if spot.entry.context not in self._contexts.started_under.get(maker, ()):
@@ -520,6 +537,8 @@ class Races:
         if served and self.memory.is_initial(self._contexts.root(caller.function, caller.entry)):
             return Silence.ORDERED
         place = write.located.place
+        if caller.is_write and any(prepares(self._symbols.functions[f][1].name) for f in self._functions(caller)):
+            return 1  # first an object is made and filled, then it is put into service
         if caller.is_write and (served or place.kind == "global" or self._configures(caller)):
             return 1  # mostly configuration, before anything runs
         if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):

@@ -66,7 +66,10 @@ class Starting(Body):
         self.loose.pop(callee, None)
         looped = bool(self.frames) and not alone
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
-        start = Start(callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined)
+        endless = bool(self.frames) and self.frames[-1].endless
+        start = Start(
+            callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless
+        )
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
