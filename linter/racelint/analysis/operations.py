@@ -199,11 +199,20 @@ class Operations(Body):
             state.heap[path] = values
             for value in values:
                 self.effects.store(path, value)
-            if len(values) == 1 and isinstance(values[0], Param | Field | Global | Captured) and self.lock_kind(values[0]):
-                known = self.summaries.hints.given_locks.setdefault((type_id, name), values[0])
-                if known != values[0]:
-                    self.summaries.hints.given_locks[type_id, name] = UNKNOWN
+            self._note_lock(type_id, name, values)
         return (made,)
+
+    def _note_lock(self, type_id: str, name: str, values: Values) -> None:
+        """Remember a field that is given another object's lock; a copy of the same type has the same lock."""
+        if len(values) != 1 or not isinstance(values[0], Param | Field | Global | Captured):
+            return
+        given = values[0]
+        if isinstance(given, Field) and given.name == name and self.types.class_of(given.base) == type_id:
+            return
+        if self.lock_kind(given):
+            known = self.summaries.hints.given_locks.setdefault((type_id, name), given)
+            if known != given:
+                self.summaries.hints.given_locks[type_id, name] = UNKNOWN
 
     def _fill(self, made: Fresh, parts: list[Values], keys: list[Values], state: State) -> None:
         for key, values in zip(keys, parts, strict=False):

@@ -174,6 +174,7 @@ class Places:
     def lock(self, value: Value) -> str:
         """The name of a lock; two locks of one name may be the same, `ANY_LOCK` may be any."""
         if value not in self._locks:
+            self._locks[value] = ANY_LOCK  # cut cycles
             self._locks[value] = self._lock(value)
         return self._locks[value]
 
