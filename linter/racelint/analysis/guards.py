@@ -123,6 +123,8 @@ class Guards:
                 continue
             if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
                 continue
+            if self._races.memory.governs(breach.function) and self._is_contract(self._way_in(breach)[1]):
+                continue  # a caller from outside, who is told to hold it
             if self._is_contract(breach.function):
                 at_call = self._at_call(breach)
                 if at_call is None:

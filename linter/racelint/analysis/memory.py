@@ -74,8 +74,9 @@ class Memory:
         if access.span[:2] > context.span[:2]:
             return False
         start = self.start(context)
-        looped = start is not None and start.looped and isinstance(access, Access) and access.looped
-        return not looped or self.is_new_each_turn(access.path, context) or self._is_awaited_each_turn(context)
+        if start is None or not isinstance(access, Access) or not access.looped:
+            return True
+        return not self._comes_again(start, access.span, context) or self.is_new_each_turn(access.path, context)
 
     def _is_awaited_each_turn(self, context: Context) -> bool:
         """Whether the loop that starts a context waits for what it has started, somewhere in a turn."""
@@ -125,13 +126,37 @@ class Memory:
             return False
         for caller, span in self._contexts.way(function, entry):
             if caller == context.starter:
-                return span[:2] < context.span[:2] and (not start.looped or self._is_awaited_each_turn(context))
-        around = {e.context for e in self._contexts.entries.get(context.starter or "", ())}
-        if entry.context in around:
-            return False
+                return span[:2] < context.span[:2] and not self._comes_again(start, span, context)
+        around = self._contexts.entries.get(context.starter or "", {})
         return bool(around) and all(
-            self.is_started_later(function, entry, self._contexts.roots[index], steps - 1) for index in around
+            self._parts_before(function, entry, context, other)
+            if other.context == entry.context
+            else self.is_started_later(function, entry, self._contexts.roots[other.context], steps - 1)
+            for other in around
         )
+
+    def _comes_again(self, start: Start, span: Span, context: Context) -> bool:
+        """Whether a spot stands in the loop that starts a context, which does not wait for it."""
+        if not start.looped or (start.loop is not None and not start.loop.holds(span)):
+            return False
+        return not self._is_awaited_each_turn(context)
+
+    def _parts_before(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
+        """Whether two ways from one root part in a function that goes the first one first."""
+        assert context.starter is not None and context.span is not None
+        first = self._contexts.way(function, entry)
+        second = [*self._contexts.way(context.starter, starting), (context.starter, context.span)]
+        for (caller, span), (other, later) in zip(first, second, strict=False):
+            if caller != other:
+                return False
+            if span != later:
+                return span[:2] < later[:2] and not self._in_one_loop(caller, span, later)
+        return False
+
+    def _in_one_loop(self, function: str, first: Span, second: Span) -> bool:
+        """Whether a loop holds two calls of a function."""
+        looped = [site.looped for site in self._effects[function].calls.values() if site.span in (first, second)]
+        return all(looped) and bool(looped)
 
     def _is_registered_later(self, function: str, entry: Entry, context: Context) -> bool:
         """Whether a function on the way hands a library what the context runs, after the access."""

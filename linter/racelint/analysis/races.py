@@ -454,12 +454,24 @@ class Races:
             return Silence.OWNED
         if self.is_whose(write) or self.is_whose(other) or self.held_apart(write, other):
             return 1
-        if self._precedes(write, two) or self._precedes(other, one):
+        if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
+
+    def _are_alternatives(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
+        """Whether two methods start what does the same, and nobody calls both: a caller has his choice."""
+        starters = (one.starter, two.starter)
+        if one == two or None in starters or starters[0] == starters[1]:
+            return False
+        owners = [self._symbols.owner_of(starter) for starter in starters if starter is not None]
+        shared = (self._functions(first) & self._functions(second)) - {one.function, two.function}
+        if owners[0] != owners[1] or not owners[0] or not shared:
+            return False
+        both = {first.entry.context, second.entry.context}
+        return not any(both <= started for started in self._contexts.started_under.values())
 
     def _precedes(self, spot: Spot, context: Context) -> bool:
         """Whether a store is part of what sets the program up, before a library has any reason to call."""
@@ -476,10 +488,31 @@ class Races:
         return self.memory.governs(spot.function) and self.memory.is_started_later(spot.function, spot.entry, context)
 
     def held_apart(self, first: Spot, second: Spot) -> bool:
-        """Whether two methods' own instances were found in two fields: two objects, as far as can be told."""
-        one, two = first.entry.origin.lstrip("="), second.entry.origin.lstrip("=")
-        starts = (root(first.access.path), root(second.access.path))
-        return bool(one) and bool(two) and one != two and all(self._symbols.is_instance(start) for start in starts)
+        """Whether two objects of one type were found in two fields: two objects, as far as can be told."""
+        if first.located.type in self._contexts.singles:
+            return False
+        one, two = self._home(first), self._home(second)
+        return bool(one) and bool(two) and one != two
+
+    def _home(self, spot: Spot) -> str:
+        """The field in which an access's object was found: "Type.field", "" if in none."""
+        path: Value | None = spot.access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        path = path.base if isinstance(path, Field) else None
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            if isinstance(path, Field):
+                owner = self._places.class_of(path.base)
+                return f"{owner}.{path.name}" if owner is not None else ""
+            if isinstance(path, Param | Captured) and self._symbols.is_instance_of(path):
+                return entry.origin.lstrip("=")
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(path, Param) or path.function != function:
+                return ""
+            path = self._contexts.given(came, function, path)
+            function, entry = came.caller, came.entry
+        return ""
 
     def is_whose(self, spot: Spot) -> bool:
         """Whether it is open whose object an access is of: one of several, or a caller's."""

@@ -64,7 +64,7 @@ class Starting(Body):
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
-        looped = bool(self.frames) and not alone
+        looped = bool(self.frames) and not alone and (self.traits.atomic_steps or not self.leaving)
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(

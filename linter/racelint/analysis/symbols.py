@@ -367,6 +367,10 @@ class Symbols:
         """The types that have a field of this name."""
         return self._owners_of_fields.get(name, [])
 
+    def is_instance_of(self, value: Param | Captured) -> bool:
+        """Whether a parameter or a captured variable is a method's own instance."""
+        return self.is_captured_instance(value) if isinstance(value, Captured) else self.is_instance(value)
+
     def is_captured_instance(self, variable: Captured) -> bool:
         """Whether a captured variable is the instance of the method around."""
         function = self.functions[variable.function][1]
