@@ -127,7 +127,9 @@ class Memory:
         for caller, span in self._contexts.way(function, entry):
             if caller == context.starter:
                 return span[:2] < context.span[:2] and not self._comes_again(start, span, context)
-        around = self._contexts.entries.get(context.starter or "", {})
+        around = list(self._contexts.entries.get(context.starter or "", {}))
+        if any(other.context == entry.context for other in around):
+            around = [other for other in around if not self._contexts.roots[other.context].is_external]
         return bool(around) and all(
             self._parts_before(function, entry, context, other)
             if other.context == entry.context
@@ -173,14 +175,17 @@ class Memory:
                 return False
         return bool(writes)
 
-    def is_served(self, context: Context, steps: int = 3) -> bool:
-        """Whether a library starts a context, or a function that runs only where a library has called it."""
-        if context.is_external or steps == 0:
+    def is_served(self, context: Context, steps: int = 3, *, asked: bool = False) -> bool:
+        """Whether a library starts a context, or a function that runs only where a library has called it.
+
+        `asked`: or where callers from outside have, who have the object already.
+        """
+        if steps == 0 or (context.is_external and not asked):
             return False
         if context.starter is None:
             return True
         roots = {entry.context for entry in self._contexts.entries.get(context.starter, ())}
-        return bool(roots) and all(self.is_served(self._contexts.roots[index], steps - 1) for index in roots)
+        return bool(roots) and all(self.is_served(self._contexts.roots[i], steps - 1, asked=asked) for i in roots)
 
     def is_initial(self, root_id: str) -> bool:
         """Whether the program's start is the way to an access: what libraries call comes later."""

@@ -467,18 +467,22 @@ class Races:
         if one == two or None in starters or starters[0] == starters[1]:
             return False
         owners = [self._symbols.owner_of(starter) for starter in starters if starter is not None]
-        shared = (self._functions(first) & self._functions(second)) - {one.function, two.function}
-        if owners[0] != owners[1] or not owners[0] or not shared:
+        if owners[0] != owners[1] or not owners[0] or not self._do_the_same(one, two):
             return False
         both = {first.entry.context, second.entry.context}
         return not any(both <= started for started in self._contexts.started_under.values())
 
+    def _do_the_same(self, one: Context, two: Context) -> bool:
+        """Whether two contexts call one function of the project, at their roots."""
+        called = [{c for _, c in self._effects[f].calls if isinstance(c, str)} for f in (one.function, two.function)]
+        return not called[0].isdisjoint(called[1])
+
     def _precedes(self, spot: Spot, context: Context) -> bool:
         """Whether a store is part of what sets the program up, before a library has any reason to call."""
         looped = isinstance(spot.access, Access) and spot.access.looped
-        if spot.access.kind != "store" or looped or not self.memory.is_served(context):
+        if spot.access.kind != "store" or looped or not self.memory.is_served(context, asked=True):
             return False
-        if self._contexts.is_looped(spot.function, spot.entry):
+        if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._functions(spot):
             return False
         return any(prepares(self._symbols.functions[function][1].name) for function in self._functions(spot))
 
