@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, verb
+from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, verb
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -71,12 +71,19 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
                 race,
                 "inconsistent-lock",
                 SEVERITIES[race.shape],
-                f"{race.symbol} is {verb(first)} without {race.guard}, "
-                f"held at {race.held} of its {race.total} accesses",
+                _message(race),
                 f"{race.symbol} is {verb(second)} under {race.guard}, which this access does not wait for",
                 harm(race),
-                f"hold {race.guard} here too",
+                f"take the write side of {lock} here" if (lock := read_side(race)) else f"hold {race.guard} here too",
             )
+
+
+def _message(race: Race) -> str:
+    if lock := read_side(race):
+        return f"{race.symbol} is {verb(race.first)} under the read side of {lock} only, which others hold, too"
+    return (
+        f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"
+    )
 
 
 def _handed_out(race: Race) -> Finding:

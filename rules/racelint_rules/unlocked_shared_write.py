@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, verb
+from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, read_side, verb
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -89,6 +89,11 @@ def _message(race: Race) -> str:
     first, second = race.first, race.second
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
     both = "another" if alike else context_words(second)
+    if lock := read_side(race):
+        return (
+            f"{race.symbol} is {verb(first)} by {context_words(first)} under the read side of {lock} only, "
+            f"and {verb(second)} by {both} at the same time"
+        )
     return f"{race.symbol} is {verb(first)} by {context_words(first)} and {verb(second)} by {both}, with no common lock"
 
 
@@ -104,4 +109,6 @@ def _because(race: Race) -> str:
 def _mend(race: Race) -> str:
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"
+    if lock := read_side(race):
+        return f"take the write side of {lock}: the read side does not keep out those who hold it, too"
     return f"hold one lock on both sides, or hand the value over by {QUEUES[race.language]}"

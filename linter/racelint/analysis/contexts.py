@@ -42,7 +42,7 @@ from racelint.analysis.values import (
     Value,
 )
 from racelint.knowledge import EntryRow, Knowledge
-from racelint.model import Call, Function, Turn
+from racelint.model import Call, Const, Function, Turn
 from racelint.record import Record
 from racelint.span import Span
 
@@ -499,7 +499,26 @@ class Finder:
                 continue
             if source.reported and function_id in self._effects and self._takes(function_id, row.signature):
                 receiver = FRESH if row.instance == "call" else SHARED
-                yield Context(row.kind, function_id, None, None, row.many and row.kind == "handler", receiver)
+                many = row.many and row.kind == "handler"
+                yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)
+
+    def _has_workers(self, function_id: str, row: EntryRow) -> bool:
+        """Whether the type that has a method says that several calls of it may run at once."""
+        owner = self._symbols.owner_of(function_id)
+        for other, effects in self._effects.items() if row.workers and owner else ():
+            if row.workers in effects.counts and self._symbols.owner_of(other) == owner:
+                return any(self._number(value) > 1 for value in effects.counts[row.workers])
+        return False
+
+    def _number(self, value: Value) -> int:
+        """A number that is written down, 1 for one that is not."""
+        if isinstance(value, Global):
+            record = self._symbols.content(value.module).globals.get(value.name)
+            constants = [assigned.value for assigned in record.values] if record is not None else []
+            found = constants[0].value if len(constants) == 1 and isinstance(constants[0], Const) else 1
+        else:
+            found = value.value if isinstance(value, Literal) else 1
+        return found if isinstance(found, int) else 1
 
     def _takes(self, function_id: str, signature: tuple[str, ...]) -> bool:
         """Whether a function's parameters are of these types, which are patterns."""

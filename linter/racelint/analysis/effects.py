@@ -142,6 +142,7 @@ class Effects:
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     waits: set[Span] = field(default_factory=set)  # calls that wait for what was started
     joined_at_end: int = 0  # what has surely ended when the function is left
+    counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts

@@ -74,7 +74,7 @@ class Memory:
         if access.span[:2] > context.span[:2]:
             return False
         start = self.start(context)
-        if start is None or not isinstance(access, Access) or not access.looped:
+        if start is None or not isinstance(access, Access):
             return True
         return not self._comes_again(start, access.span, context) or self.is_new_each_turn(access.path, context)
 

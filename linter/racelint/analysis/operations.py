@@ -165,6 +165,8 @@ class Operations(Body):
                 self._fill(made, parts, keys, state)
                 for name, values in fields:
                     state.heap[field(made, name)] = values
+                    if f"{found.name}.{name}" in self.knowledge.concurrency.counts:
+                        self.effects.counts[f"{found.name}.{name}"] = values
                 if not self._starts_fields(self.types.text(found), fields, expr.span, state):
                     self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (made,)
