@@ -66,13 +66,12 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
         if race.shape == "hand-out":
             yield _handed_out(race)
         elif race.shape in SEVERITIES:
-            first, second = race.first, race.second
             yield finding(
                 race,
                 "inconsistent-lock",
                 SEVERITIES[race.shape],
                 _message(race),
-                f"{race.symbol} is {verb(second)} under {race.guard}, which this access does not wait for",
+                f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
                 harm(race),
                 f"take the write side of {lock} here" if (lock := read_side(race)) else f"hold {race.guard} here too",
             )
@@ -81,9 +80,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 def _message(race: Race) -> str:
     if lock := read_side(race):
         return f"{race.symbol} is {verb(race.first)} under the read side of {lock} only, which others hold, too"
-    return (
-        f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"
-    )
+    return f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"
 
 
 def _handed_out(race: Race) -> Finding:

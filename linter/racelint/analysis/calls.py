@@ -35,7 +35,6 @@ from racelint.analysis.values import (
 from racelint.model import Attr, Build, Call, Expr, Function, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
-
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 

@@ -412,7 +412,7 @@ class Finder:
                         yield self._context(start, target._replace(function=override), function_id)
 
     def _handed_with(self, start: Start, target: FunctionValue, effects: Effects) -> Iterator[FunctionValue]:
-        """What a started closure calls, if the call that makes the closure is given it: `go run(worker(queue, c.sync))`.
+        """What a started closure calls, if the call that makes it is given that: `go run(worker(queue, c.sync))`.
 
         Only where so many are handed through that parameter that its calls lead nowhere.
         """

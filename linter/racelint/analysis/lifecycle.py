@@ -12,7 +12,9 @@ STARTING = {
     "__enter__", "__aenter__",
 }  # fmt: skip
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
-REGISTERED = frozenset({"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"})
+REGISTERED = frozenset(
+    {"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"}
+)
 CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")  # where a word starts in mixed case
 
 

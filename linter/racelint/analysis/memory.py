@@ -145,7 +145,8 @@ class Memory:
 
     def _parts_before(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
         """Whether two ways from one root part in a function that goes the first one first."""
-        assert context.starter is not None and context.span is not None
+        if context.starter is None or context.span is None:
+            return False
         first = self._contexts.way(function, entry)
         second = [*self._contexts.way(context.starter, starting), (context.starter, context.span)]
         for (caller, span), (other, later) in zip(first, second, strict=False):
@@ -163,7 +164,9 @@ class Memory:
     def _is_registered_later(self, function: str, entry: Entry, context: Context) -> bool:
         """Whether a function on the way hands a library what the context runs, after the access."""
         given = dict(self._registered.get(context.function, ()))
-        return any(caller in given and span[:2] < given[caller][:2] for caller, span in self._contexts.way(function, entry))
+        return any(
+            caller in given and span[:2] < given[caller][:2] for caller, span in self._contexts.way(function, entry)
+        )
 
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
         """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`."""

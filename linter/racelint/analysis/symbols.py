@@ -137,7 +137,7 @@ class Symbols:
         return ModuleValue(submodule) if submodule else None
 
     def _of_star(self, module: str, name: str, links: int) -> Value | None:
-        """What taking over all of a module's names gives; a Go package does not hand on those that it has taken over."""
+        """What taking over all of a module's names gives; a Go package does not hand on what it has taken over."""
         content = self.sources[module].module
         handed_on = content.traits.duck_typed or name in content.globals
         return self.attribute(module, name, links) if handed_on else None

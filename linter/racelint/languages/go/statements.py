@@ -180,12 +180,18 @@ class Statements(Expressions):
         if before is None or before.type != "assignment_statement" or value.type != "slice_expression":
             return False
         name, end = self.text.of(target), value.child_by_field_name("end")
-        if value.child_by_field_name("start") is not None or end is None or self.text.of(field(value, "operand")) != name:
+        if (
+            value.child_by_field_name("start") is not None
+            or end is None
+            or self.text.of(field(value, "operand")) != name
+        ):
             return False
         last = f"len({name})-1"
         places = parts(field(before, "left"))
         given = [self.text.of(each).replace(" ", "") for each in parts(field(before, "right"))]
-        cells = [each for each in places if each.type == "index_expression" and self.text.of(field(each, "operand")) == name]
+        cells = [
+            each for each in places if each.type == "index_expression" and self.text.of(field(each, "operand")) == name
+        ]
         return bool(cells) and self.text.of(end).replace(" ", "") == last and f"{name}[{last}]" in given
 
     def _is_cut(self, call: Node) -> bool:
