@@ -113,7 +113,11 @@ class Memory:
         if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
             return False
         if one.span == two.span:
-            return one.kind == LISTENER or not (one.many or two.many)
+            if one.kind == LISTENER or one.many or two.many:
+                return one.kind == LISTENER
+            starts = self._effects[one.starter].starts.values()  # what is handed to a closure runs in its goroutine
+            own = {start.callee.function for start in starts if isinstance(start.callee, FunctionValue)}
+            return not {one.function, two.function} <= own
         second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
         return second is not None and bool(second.joined)
 
