@@ -74,7 +74,7 @@ def read_side(race: Race) -> str:
         return ""
     theirs = {lock.removesuffix(READ_SIDE) for lock in race.second.locks}
     mine = [lock.removesuffix(READ_SIDE) for lock in race.first.locks if lock.endswith(READ_SIDE)]
-    return next((lock for lock in mine if lock in theirs), "")
+    return next((lock for lock in mine if lock in theirs and race.guard in ("", lock)), "")
 
 
 def verb(access: Access) -> str:

@@ -16,7 +16,7 @@ from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
 from racelint.analysis.paths import root
 from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Fresh, FunctionValue, Value
+from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -173,14 +173,24 @@ class Memory:
         )
 
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
-        """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`."""
+        """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`.
+
+        That may be another field of the object, which is set there, too.
+        """
         for write in writes:
-            if not self.governs(write.function) or not write.locks:
+            if not self.governs(write.function) or not write.locks or write.access.kind != "store":
                 return False
-            stores = [a for a in self._effects[write.function].all_acts() if a.kind == "store" and a.by == "condition"]
-            if write.access.kind != "store" or all(a.span.line != write.access.span.line for a in stores):
+            if not any(self._sets_once(act, write.access) for act in self._effects[write.function].all_acts()):
                 return False
         return bool(writes)
+
+    def _sets_once(self, act: Act, write: Access | Act) -> bool:
+        """Whether an act is the store itself, or one beside it to the same object, after the same test."""
+        if act.kind != "store" or act.by != "condition":
+            return False
+        together = isinstance(act.path, Field) and isinstance(write.path, Field) and act.path.base == write.path.base
+        near = act.check.line <= write.span.line and act.held == write.held
+        return act.span.line == write.span.line or (together and near)
 
     def is_served(self, context: Context, steps: int = 3, *, asked: bool = False) -> bool:
         """Whether a library starts a context, or a function that runs only where a library has called it.
