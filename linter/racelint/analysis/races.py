@@ -219,6 +219,8 @@ class Races:
             return Silence.APART
         if self._is_over(write, other) or self._is_over(other, write):
             return Silence.ORDERED
+        if self._has_waited(write, other.entry.context) or self._has_waited(other, write.entry.context):
+            return Silence.ORDERED
         if self.is_driven_instead(write, other) or self.is_driven_instead(other, write):
             return Silence.CALLERS
         if self.has_ended(write.function, write.access.joined, two) or self.has_ended(
@@ -308,6 +310,17 @@ class Races:
                 continue
             if any(entry.context == spot.entry.context for entry in self._contexts.entries.get(function, ())):
                 return True
+        return False
+
+    def _has_waited(self, spot: Spot, context: int) -> bool:
+        """Whether a caller on the way has waited for what it had started, and a context comes from that."""
+        if not self.memory.governs(spot.function):
+            return False
+        for caller, span in self._contexts.way(spot.function, spot.entry):
+            if context in self._contexts.started_under.get(caller, ()):
+                sites = [site for site in self._effects[caller].calls.values() if site.span == span]
+                if sites and all(site.joined & LOCAL for site in sites):
+                    return True
         return False
 
     def are_apart(self, first: Spot, second: Spot) -> bool:
