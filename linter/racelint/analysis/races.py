@@ -253,7 +253,8 @@ class Races:
         if shape == "store-store" or (shape == "update-reset" and not self.is_tested(place)):
             confidence = 1  # the last one wins, and nothing is decided by it
         if MAYBE in (write.receiver, other.receiver):
-            confidence = 1
+            shared = self.memory.governs(write.function) and (_holds_own_lock(write) or _holds_own_lock(other))
+            confidence = min(confidence, 2) if shared else 1
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             confidence = 1  # who reads it has mostly come by what sets it
         if self.is_far(write) or self.is_far(other):
@@ -465,7 +466,8 @@ class Races:
             return Silence.CALLERS
         elif write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
-        if self.is_whose(write) or self.is_whose(other) or self.held_apart(write, other):
+        says_shared = _holds_own_lock(write) or _holds_own_lock(other)
+        if self.held_apart(write, other) or ((self.is_whose(write) or self.is_whose(other)) and not says_shared):
             return 1
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
@@ -724,6 +726,14 @@ def _is_member(path: Value) -> bool:
             return True
         path = path.base
     return False
+
+
+def _holds_own_lock(spot: Spot) -> bool:
+    """Whether a write is made under a lock of the object itself: its author thinks that others have it, too."""
+    if not spot.is_write or spot.located.place.kind != "field":
+        return False
+    owner = spot.located.place.owner
+    return any(lock.rpartition(".")[0] == owner for lock in of_threads(spot.locks))
 
 
 def _class(spot: Spot) -> str:
