@@ -120,7 +120,11 @@ class Guards:
         own = self._one_writer(spots)
         for breach in spots:
             by_steps = self._races.memory.governs(breach.function)
-            if lock in (_guarding(breach) if by_steps else sides(breach.locks)) or ANY_LOCK in breach.locks or self._constructs(breach):
+            if (
+                lock in (_guarding(breach) if by_steps else sides(breach.locks))
+                or ANY_LOCK in breach.locks
+                or self._constructs(breach)
+            ):
                 continue
             if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
                 continue

@@ -33,7 +33,9 @@ from racelint.model import (
 )
 
 MODULE = "<module>"
-STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "testing", "testutil", "testutils", "e2e"})  # packages of Go
+STAND_INS = frozenset(
+    {"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"}
+)  # packages of Go
 LINKS = 12  # re-exports followed before a name counts as unknown
 
 
@@ -269,7 +271,10 @@ class Symbols:
     def stands_in(self, function_id: str) -> bool:
         """Whether a function belongs to a package of stand-ins for tests, in a language that keeps them so."""
         source = self.functions[function_id][0]
-        return not source.module.traits.duck_typed and not STAND_INS.isdisjoint(source.path.lower().split("/")[-3:-1])
+        if source.module.traits.duck_typed:
+            return False
+        *folders, file = source.path.lower().removesuffix(".go").split("/")[-3:]
+        return not STAND_INS.isdisjoint(folders) or not STAND_INS.isdisjoint(file.split("_"))
 
     def fits_many(self, function_id: str) -> bool:
         """Whether an abstract method is the only one of its interface: unrelated types have it, too."""
