@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -33,9 +34,9 @@ from racelint.model import (
 )
 
 MODULE = "<module>"
-STAND_INS = frozenset(
-    {"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"}
-)  # packages of Go
+# Packages, files and types of Go that stand in for others in tests.
+STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"})
+DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake)|^(?:mock|fake)[A-Z]")
 LINKS = 12  # re-exports followed before a name counts as unknown
 
 
@@ -270,11 +271,12 @@ class Symbols:
 
     def stands_in(self, function_id: str) -> bool:
         """Whether a function belongs to a package of stand-ins for tests, in a language that keeps them so."""
-        source = self.functions[function_id][0]
+        source, function = self.functions[function_id]
         if source.module.traits.duck_typed:
             return False
         *folders, file = source.path.lower().removesuffix(".go").split("/")[-3:]
-        return not STAND_INS.isdisjoint(folders) or not STAND_INS.isdisjoint(file.split("_"))
+        named = bool(function.owner) and bool(DOUBLE.search(function.owner or ""))
+        return named or not STAND_INS.isdisjoint(folders) or not STAND_INS.isdisjoint(file.split("_"))
 
     def fits_many(self, function_id: str) -> bool:
         """Whether an abstract method is the only one of its interface: unrelated types have it, too."""
