@@ -54,10 +54,10 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     In Go any read or write without the guard is an error, whatever it does: a plain read, too. The read side of an
     RWMutex is enough for reads, and for them only. A lock that a single function takes is no guard. What lies in an
-    object that has the lock (the elements of its slice) is guarded by that, if the way there leads through the object.
-    Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what the only writer reads in the
-    goroutine (or the function) that alone writes, maps and slices that are only ever replaced whole when they are
-    handed out.
+    object that has the lock (the elements of its slice) is guarded by that, if the way there leads through the
+    object. Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is
+    started, what the only writer reads in the goroutine (or the function) that alone writes, maps and slices that
+    are only ever replaced whole when they are handed out.
 
     ## Known limits
 

@@ -57,20 +57,20 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     beside plain stores, and for callers beside the event loop.
 
     In Go every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that
-    races has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
-    compared. The read side of an RWMutex excludes writers only. Ordered, hence silent: before the `go` statement, after
-    `wg.Wait()`, after a receive from a channel that the function has made or that an object has for its signals;
-    variables that are new in each turn of the loop that starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls
-    that part, on the way, from those that lead to the start, and come first; what a handler is registered after; what
-    another program of the repository does. Closures and methods that are handed to helpers and workers are followed
-    there. Of a type of which the program makes one object all accesses are of that object. A controller has one worker,
-    unless `MaxConcurrentReconciles` is a number above 1. A write under the read side of a lock that others hold, too, is
-    told as such. High
-    confidence needs two contexts that the project or a library starts (goroutines, handlers, informers, reconcilers) on
-    an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of containers (a
-    worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what is set once
-    under a lock, setters, registrations, what constructors and what sets the program up write before callers come, what
-    interfaces with a single method lead to. A write under a lock of the object itself says that others have the object.
+    races has no meaning. A variable is one location, the content of a map is another one; elements of slices are
+    not compared. The read side of an RWMutex excludes writers only. Ordered, hence silent: before the `go`
+    statement, after `wg.Wait()`, after a receive from a channel that the function has made or that an object has
+    for its signals; variables that are new in each turn of the loop that starts the goroutines; `sync.Once`,
+    atomics, `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a
+    handler is registered after; what another program of the repository does. Closures and methods that are handed
+    to helpers and workers are followed there. Of a type of which the program makes one object all accesses are of
+    that object. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1. A write under
+    the read side of a lock that others hold, too, is told as such. High confidence needs two contexts that the
+    project or a library starts (goroutines, handlers, informers, reconcilers) on an object that is shared for sure;
+    a caller beside a goroutine is medium at most. Low: elements of containers (a worker mostly has a key of its
+    own), parameters of unknown origin, objects found in two fields, what is set once under a lock, setters,
+    registrations, what constructors and what sets the program up write before callers come, what interfaces with a
+    single method lead to. A write under a lock of the object itself says that others have the object.
 
     ## Known limits
 
