@@ -447,6 +447,17 @@ class AttributeStore(Record):
     value: Expr
 
 
+class Filling(Record):
+    """A value that a function puts into a container: the one in a field of the class `owner`, or in a module's global
+    ("" then).
+    """
+
+    owner: str
+    name: str
+    function: str
+    value: Expr
+
+
 class Construction(Record):
     """A call of something that goes by a type's name, and the function it stands in: what constructors are given."""
 
@@ -493,6 +504,7 @@ class Module(Record):
     lines: int
     package: str = ""
     traits: Traits = Traits()
+    fillings: tuple[Filling, ...] = ()
 
 
 class Source(Record):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import sys
 
 import pytest
 from tests.unit.programs import function, lower, write
@@ -590,6 +591,12 @@ def test_text_is_decoded_as_its_cookie_says():
 
 def test_a_bom_does_not_move_the_first_column():
     assert lower(codecs.BOM_UTF8 + b"x = 1").globals["x"].span == Span(1, 1, 1, 2)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="newer parsers read nothing older than Python 3.7")
+def test_source_from_before_async_was_a_keyword_is_read():
+    module = lower("def send(async=True):\n    return future.await(async)\n")
+    assert [parameter.name for parameter in module.functions["send"].parameters] == ["async"]
 
 
 @pytest.mark.parametrize(("text", "lines"), [("", 0), ("x", 1), ("x\n", 1), ("x\n\n", 2), ("x\ny", 2)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.programs import linked, lower, meaning, program, single
 
+from racelint.analysis.types import ClassType
 from racelint.model import Source
 
 PACKAGE = {
@@ -96,6 +97,21 @@ def test_of_two_modules_of_a_name_the_nearest_is_meant(tmp_path, app, nearest):
     )
     module = meaning(found.symbols.name("app", "util"))
     assert found.symbols.sources[module].path == (tmp_path / nearest / "util.py").as_posix()
+
+
+def test_a_package_hides_the_file_of_its_name_beside_it(tmp_path):
+    files = {"app.py": "def f(): pass", "app/__init__.py": "def g(): pass", "app/other.py": "from app import g"}
+    found = program(tmp_path, files)
+    assert meaning(found.symbols.name("app.other", "g")) == "app:g"
+
+
+def test_an_import_inside_a_function_names_a_class_there(tmp_path):
+    text = "class C:\n    def __init__(self):\n        from parts import Part\n        self.part = Part(self)\n"
+    found = program(
+        tmp_path, {"parts.py": "class Part:\n    def __init__(self, whole): self.whole = whole", "m.py": text}
+    )
+    assert [function_id for function_id, _ in found.symbols.constructions("parts:Part")] == ["m:C.__init__"]
+    assert found.types.field("m:C", "part") == ClassType("parts:Part")
 
 
 def test_two_modules_of_a_name_keep_their_functions_apart(tmp_path):

@@ -8,7 +8,7 @@ from racelint.analysis.body import (
 )
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
-from racelint.analysis.paths import Substitute, bounded, element, unite
+from racelint.analysis.paths import Substitute, bounded, element, root, unite
 from racelint.analysis.replay import Replay
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import Invoke, Predicate, State
@@ -191,6 +191,8 @@ class Calls(Replay, Library):
                 return (Partial(Builtin("super"), (receiver[:1] if receiver else NOTHING_KNOWN,), ()),)
             case "getattr" if len(args) >= 2 and (name := _text(args[1])):
                 return unite([self.attribute(base, name, call.span, state) for base in args[0]])
+            case "type" if len(args) == 1 and all([self.types.class_of(v) for v in args[0]]):
+                return tuple(dict.fromkeys([TypeValue(self.types.class_of(v) or "") for v in args[0]]))
             case "setattr" if len(args) == 3 and (name := _text(args[1])):
                 self.sink = call.args[0]
                 for base in args[0]:
@@ -349,7 +351,7 @@ class Calls(Replay, Library):
         bound = self._bind(function, given, keywords)
         method = bool(function.owner) and function.binding != "none"
         receiver = given[0][0] if method and given and given[0] else None
-        receiver = None if receiver in self.published else receiver
+        receiver = None if receiver is not None and root(receiver) in self.published else receiver
         plain: list[tuple[int, Value]] = [(index, values[0]) for index, values in enumerate(bound) if len(values) == 1]
         told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh)
         constants = tuple([pair for pair in plain if type(pair[1]) in told])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os.path
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -50,8 +51,10 @@ EXTERNAL = "external"
 EXAMPLES = frozenset(
     {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks", "scripts"}
 )
+SHOWS = re.compile(r"(^|[_-])(examples?|demo)([_-]|\d*\.)")  # a file that is an example by its name
 DECIDING = frozenset({"truth", "none", "equal"})
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
+ELSEWHERE = "?"  # an object that no field is known to hold
 MOST_STEPS = 60  # calls from a context's root
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
@@ -223,12 +226,18 @@ class Finder:
         return self._found
 
     def _consuming(self) -> Iterator[str]:
-        """Public functions from which a started context takes one result after the other: there is one who does."""
-        for context in self._found.roots:
-            if context.kind == "thread":
-                for callee, site in self._edges.get(context.function, ()):
-                    if site.looped and site.used and self._symbols.functions[callee][1].is_public:
-                        yield callee
+        """Public functions from which a thread, or a stream that callers read, takes one result after the other: there
+        is one who does.
+        """
+        takers = [context.function for context in self._found.roots if context.kind == "thread"]
+        takers += [f for functions in self._merged.values() for f in functions if self._is_stream(f)]
+        for taker in takers:
+            for callee, site in self._edges.get(taker, ()):
+                if site.looped and site.used and self._symbols.functions[callee][1].is_public:
+                    yield callee
+
+    def _is_stream(self, function_id: str) -> bool:
+        return self._symbols.functions[function_id][1].is_generator and not self._is_coroutine(function_id)
 
     def _leading_to(self, function_id: str) -> set[str]:
         """A function, and those that call it, directly or by one other."""
@@ -377,6 +386,7 @@ class Finder:
             or isinstance(site.receiver, Fresh)
             or function.owner is None
             or function.name == "__init__"
+            or self._places.is_exact(site.receiver)
         ):
             return []
         owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
@@ -716,21 +726,18 @@ class Finder:
                 return self._types.class_of(receiver) or ""
 
     def _origin(self, entry: Entry, site: CallSite, caller: str) -> str:
-        """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps."""
-        match site.receiver:
-            case Param() as own if self._symbols.is_instance(own):
-                return entry.origin
-            case Captured() as own if self._symbols.is_captured_instance(own):
-                return entry.origin  # of the method around
-            case None if isinstance(site.callee, str) and site.callee.startswith(f"{caller}."):
-                return entry.origin  # a closure, called in place
-            case Field(base=base, name=name):
-                owner = self._types.class_of(base)
-                if owner is None:
-                    return ""
-                return f"{'=' if self._places.is_own_field(owner, name) else ''}{owner}.{name}"
-            case _:
-                return ""
+        """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps, and
+        `ELSEWHERE` for a variable of which that is not known.
+        """
+        receiver, by_steps = site.receiver, self._is_ordered_by_steps(caller)
+        if isinstance(receiver, Param) and self._symbols.is_instance(receiver):
+            return entry.origin
+        if receiver is None and by_steps:
+            inside = isinstance(site.callee, str) and site.callee.startswith(f"{caller}.")
+            return entry.origin if inside else ""  # a closure, called in place
+        if by_steps and isinstance(receiver, Captured) and self._symbols.is_captured_instance(receiver):
+            return entry.origin  # of the method around
+        return self._places.holder(receiver, entry.type) or ("" if by_steps else ELSEWHERE)
 
     def _receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
         """What the callee's own instance is to the context."""
@@ -753,7 +760,8 @@ class Finder:
                     return MAYBE
                 while isinstance(base, Field):
                     owner = self._types.class_of(base.base)
-                    if owner is None or not self._places.is_own_field(owner, base.name):
+                    back = owner is not None and entry.receiver == FRESH and self._places.leads_back(owner, base.name)
+                    if owner is None or not (back or self._places.is_own_field(owner, base.name)):
                         return SHARED
                     base = base.base
                 if isinstance(base, Param):
@@ -763,6 +771,8 @@ class Finder:
                 return SHARED
             case Element() | Member() as path if isinstance(root(path), Param | Global | Captured | TypeValue):
                 return SHARED
+            case Element(base=Field()) | Member(base=Field()) as path if isinstance(root(path), Result):
+                return SHARED  # out of some object's table: whoever has that has this, too
             case Captured():
                 return SHARED
             case _:
@@ -826,11 +836,16 @@ class Finder:
 
 
 def _examples(paths: list[str]) -> frozenset[str]:
-    """The files that show how a program is used, by the folder they lie in: they say nothing about the program."""
+    """The files that show how a program is used, by their folders and names: they say nothing about the program."""
     if len(paths) < 2:
         return frozenset()
     root = len(os.path.commonpath(paths)) + 1
-    return frozenset(path for path in paths if not EXAMPLES.isdisjoint(path[root:].lower().split("/")[:-1]))
+    found: set[str] = set()
+    for path in paths:
+        *folders, name = path[root:].lower().split("/")
+        if not EXAMPLES.isdisjoint(folders) or SHOWS.search(name):
+            found.add(path)
+    return frozenset(found)
 
 
 def _covers(weak: Entry, strong: Entry) -> bool:

@@ -11,6 +11,10 @@ STARTING = {
     "start", "open", "setup", "init", "initialize", "initialise", "launch", "begin", "bootstrap",
     "__enter__", "__aenter__",
 }  # fmt: skip
+CLOSING = {
+    "stop", "close", "aclose", "disconnect", "teardown", "shutdown", "terminate", "finalize", "destroy", "cleanup",
+    "__exit__", "__aexit__", "__del__",
+}  # fmt: skip
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
 REGISTERED = frozenset(
     {"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"}
@@ -39,6 +43,11 @@ def is_registration(name: str) -> bool:
     """Whether a public function hands over what is to be called later: mostly before anything runs."""
     words = [word.lower() for word in CAPITAL.split(name)]
     return words[0] == "register" or (words[0] in ("add", "set", "with", "on") and words[-1] in REGISTERED)
+
+
+def is_closing(name: str) -> bool:
+    """Whether a function ends the life of its object: hardly anybody uses it any more."""
+    return name.lstrip("_") in CLOSING or name in CLOSING
 
 
 def is_border(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable
 
 from racelint.model import Block, Module, Source
@@ -10,12 +11,16 @@ from racelint.model import Block, Module, Source
 def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
     """The sources of each module, by the module's id, in their order.
 
-    A module's id is its dotted name (with its path where two files share one). A package beside another one of the same
+    A module's id is its dotted name (with its path where two files share one: a folder hides a file of its name beside
+    it). A package beside another one of the same
     name, as tests from outside are, has its own name in its id.
     """
     found: dict[str, list[Source]] = {}
     packages: dict[str, str] = {}
-    for source in sources:
+    sources = list(sources)
+    folders = {os.path.dirname(source.path) for source in sources}
+    hidden = {source.path for source in sources if os.path.splitext(source.path)[0] in folders}
+    for source in sorted(sources, key=lambda source: source.path in hidden):
         package = source.module.package
         if not package:
             module = source.name if source.name not in found else f"{source.name}@{source.path}"
@@ -39,6 +44,7 @@ def merged(files: list[Source]) -> Module:
         types={}, functions={}, globals={},
         attribute_stores=tuple(store for file in files for store in file.module.attribute_stores),
         constructions=tuple(made for file in files for made in file.module.constructions),
+        fillings=tuple(filling for file in files for filling in file.module.fillings),
     )  # fmt: skip
     bodies: dict[str, Block] = {}
     for file in files:

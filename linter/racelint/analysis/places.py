@@ -10,7 +10,7 @@ from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Const, Expr, Name
+from racelint.model import Assigned, Attr, Call, Const, Expr, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
@@ -57,6 +57,7 @@ class Places:
         self._given: dict[Param, Value] = {}
         self._given_locks = given_locks
         self._own_fields: dict[tuple[str, str], bool] = {}
+        self._back: dict[tuple[str, str], bool] = {}
 
     def stands_for(self, parameter: Param, value: Value) -> None:
         """A started function's parameter is what it was given; of several starts the first one counts."""
@@ -125,20 +126,81 @@ class Places:
                 found = self._types.field(owner, name)
                 self._own_fields[key] = isinstance(found, ClassType) and found.value
                 return self._own_fields[key]
-            made = [a.value for a in declared[1].values if a.value != Const(None)] if declared else []
-            self._own_fields[key] = declared is not None and all(
-                isinstance(value, Call) and self._makes(declared[0], value) for value in made
-            )
+            made = [a for a in declared[1].values if a.value != Const(None)] if declared else []
+            self._own_fields[key] = declared is not None and all(self._makes(declared[0], value) for value in made)
         return self._own_fields[key]
+
+    def holder(self, value: Value | None, own_type: str = "") -> str:
+        """The field that holds an object, "Type.field": marked "=" if its type makes what it keeps, with "[]" for what
+        is in a container there. "" if that is not known. `own_type` is the class of a method's own instance.
+        """
+        inner = value
+        while isinstance(inner, Element | Member):
+            inner = inner.base
+        if not isinstance(inner, Field):
+            return ""
+        owner = inner.base.type if isinstance(inner.base, TypeValue) else self._types.class_of(inner.base)
+        if owner is None:
+            return ""
+        duck = self._symbols.types[owner][0].module.traits.duck_typed
+        if inner is not value and not duck:
+            return ""
+        if duck and self._symbols.is_instance(inner.base) and own_type in self._symbols.subtypes(owner):
+            owner = own_type
+        if inner is not value:
+            return f"{owner}.{inner.name}[]"
+        return f"{'=' if self.is_own_field(owner, inner.name) else ''}{owner}.{inner.name}"
+
+    def is_exact(self, value: Value) -> bool:
+        """Whether an object is of its class and none below: a field that is only ever given what that class makes."""
+        owner = self._types.class_of(value.base) if isinstance(value, Field) else None
+        made = self._types.class_of(value)
+        declared = self._symbols.field(owner, value.name) if owner and isinstance(value, Field) else None
+        if declared is None or made is None or declared[1].annotation is not None:
+            return False
+        module, values = declared[0].partition(":")[0], [a for a in declared[1].values if a.value != Const(None)]
+        return bool(values) and all(
+            isinstance(a.value, Call) and self._symbols.meant(f"{module}:{a.function}", a.value.func) == TypeValue(made)
+            for a in values
+        )
+
+    def leads_back(self, owner: str, name: str) -> bool:
+        """Whether a field holds the object that has made this one and has given itself to the constructor."""
+        key = (owner, name)
+        if key not in self._back:
+            declared = self._symbols.field(owner, name)
+            values = declared[1].values if declared is not None else ()
+            self._back[key] = len(values) == 1 and self._is_maker(owner, values[0])
+        return self._back[key]
+
+    def _is_maker(self, owner: str, assigned: Assigned) -> bool:
+        constructor = self._symbols.method(owner, "__init__")
+        if constructor is None or not isinstance(assigned.value, Name):
+            return False
+        _, function = self._symbols.functions[constructor]
+        names = [parameter.name for parameter in function.parameters]
+        if assigned.function != function.qualname or assigned.value.name not in names[1:]:
+            return False
+        name = assigned.value.name
+        given = list(self._symbols.handed(owner, names.index(name) - 1, name))
+        return bool(given) and all(self._is_self(function_id, expr) for function_id, expr in given)
+
+    def _is_self(self, function_id: str, expr: Expr) -> bool:
+        _, function = self._symbols.functions[function_id]
+        first = function.parameters[0].name if function.parameters else ""
+        bound = function.owner is not None and function.binding == "instance"
+        return bound and isinstance(expr, Name) and expr.name == first and first not in function.bindings
 
     def is_inside(self, base: Value, name: str) -> bool:
         """Whether a field's object is part of the object that has the field."""
         owner = self._types.class_of(base)
         return owner is not None and self.is_own_field(owner, name)
 
-    def _makes(self, owner: str, call: Call) -> bool:
-        value = self._symbols.static(owner.partition(":")[0], call.func)
-        return isinstance(value, TypeValue | Builtin)
+    def _makes(self, owner: str, assigned: Assigned) -> bool:
+        if not isinstance(assigned.value, Call):
+            return False
+        maker = f"{owner.partition(':')[0]}:{assigned.function}"
+        return isinstance(self._symbols.meant(maker, assigned.value.func), TypeValue | Builtin)
 
     def _declarer(self, owner: str, name: str) -> str:
         """The topmost type in the line that has a field: subclasses share it."""

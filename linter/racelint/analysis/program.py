@@ -18,7 +18,7 @@ from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.places import Place, Places
-from racelint.analysis.races import Pair, Races
+from racelint.analysis.races import Pair, Races, one_a_cause
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
@@ -142,7 +142,7 @@ class Program:
             places = Places(self._symbols, self._types, self._knowledge, self._summaries.hints.given_locks)
             contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places).run()
             races = Races(self._symbols, effects, places, contexts)
-            pairs = {pair.place: pair for pair in races.all()}
+            pairs = one_a_cause(races.all())
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
             self._linked = _Linked(places, contexts, races, pairs, suspensions, Teller(self._symbols, contexts, places))
         return self._linked

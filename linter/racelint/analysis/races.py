@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.documented import Documented
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
-from racelint.analysis.lifecycle import is_registration, prepares
+from racelint.analysis.lifecycle import is_closing, is_registration, prepares
 from racelint.analysis.memory import SHAPES, Memory
 from racelint.analysis.memory import shape as memory_shape
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
@@ -21,6 +22,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
+NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
 MOST_CALLS = 6  # from a context's root to an access
 ERROR = 3  # of SEVERITY
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
@@ -70,7 +72,8 @@ class Pair(NamedTuple):
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
     "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
-    `evidence` is "contexts" or "guard"; a guard is held at `held` of `total` accesses.
+    `evidence` is "contexts", "documented" (two callers, of a type that says they may) or "guard" (held at `held` of
+    `total` accesses).
     """
 
     place: Place
@@ -95,6 +98,8 @@ class Races:
         self._concrete = Concrete(symbols, contexts)
         self._objects = Objects(symbols, places, contexts)
         self.memory = Memory(symbols, effects, contexts)
+        self._documented = Documented(symbols, contexts)
+        self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self.spots = self._gather()
 
     def _gather(self) -> dict[Place, list[Spot]]:
@@ -177,7 +182,7 @@ class Races:
             context = write.entry.context
             if context not in meeting:
                 meeting[context] = [spot for spot in spots if self._may_meet(place, context, spot.entry.context)]
-            for other in meeting[context]:
+            for other in (*meeting[context], *self._by_contract(write, spots)):
                 race = self.judge(place, write, other)
                 if isinstance(race, Silence):
                     continue
@@ -189,6 +194,15 @@ class Races:
                 if best is None or own > rank:
                     best, rank = race, own
         return best
+
+    def _by_contract(self, write: Spot, spots: list[Spot]) -> list[Spot]:
+        """The accesses that other callers make at the same time, on an object of a type that says they may."""
+        owner = self._says_shared(write)
+        return [spot for spot in spots if self._family(owner, self._says_shared(spot))] if owner else []
+
+    def _says_shared(self, spot: Spot) -> str:
+        """The type on whose own instance an access is, if that type says that many callers may use it at once."""
+        return self._documented.shared_by(spot.function, spot.entry) if spot.located.own else ""
 
     def _matters(self, spot: Spot) -> bool:
         """Whether an access can be a side of a race: plain reads and look-ups may be one step each."""
@@ -215,7 +229,7 @@ class Races:
             return Silence.APART
         if self._is_unknown_yet(write, other) or self._is_unknown_yet(other, write):
             return Silence.OWNED
-        if write.entry.origin != other.entry.origin and _made_apart(write, other):
+        if _made_apart(write, other) and not self._is_same_holder(write.entry.origin, other.entry.origin):
             return Silence.APART
         if self._is_over(write, other) or self._is_over(other, write):
             return Silence.ORDERED
@@ -242,11 +256,13 @@ class Races:
             shape = "count-count"
         if not (write.entry.sure and other.entry.sure):
             confidence = 1
+        if self.may_be_two(write, other) or self._is_setting_up(write, other) or self._is_setting_up(other, write):
+            confidence = 1
         if self.goes_behind(write, other) or self.goes_behind(other, write):
             confidence = 1
         if (one.is_external or two.is_external) and _is_member(write.access.path) != _is_member(other.access.path):
             confidence = 1  # what a container of the project holds is hardly what a caller made himself
-        if SEVERITY[shape] < ERROR and (self.is_far(write, MOST_CALLS // 2) or self.is_far(other, MOST_CALLS // 2)):
+        if SEVERITY[shape] < ERROR and (self.is_far(write, NEAR) or self.is_far(other, NEAR)):
             confidence = 1  # a value that is seen late matters only if the two have to do with each other
         if shape == "count-count" and not self._is_read(place):
             confidence = 1  # nobody looks at the count
@@ -261,7 +277,43 @@ class Races:
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
-        return Pair(place, write, other, shape, "contexts", confidence)
+        callers = one.is_external and two.is_external
+        return Pair(place, write, other, shape, "documented" if callers else "contexts", confidence)
+
+    def may_be_two(self, first: Spot, second: Spot) -> bool:
+        """Whether a type has several objects, and each side reaches its own by another way."""
+        if self.memory.governs(first.function) or self._sites[first.located.type] < 2:
+            return False
+        if first.located.place.kind != "field":
+            return False
+        one, two = self._held_by(first), self._held_by(second)
+        return bool(one and two) and not self._is_same_holder(one, two)
+
+    def _held_by(self, spot: Spot) -> str:
+        """The field that holds the object at hand."""
+        path = spot.access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        if spot.located.own or not isinstance(path, Field):
+            return spot.entry.origin
+        return self._places.holder(path.base, spot.entry.type) or ELSEWHERE
+
+    def _is_same_holder(self, first: str, second: str) -> bool:
+        """Whether two fields are one: of one class, or of a class and one below."""
+        one, two = first.lstrip("="), second.lstrip("=")
+        if one == two:
+            return True
+        (owner, _, name), (other, _, named) = one.rpartition("."), two.rpartition(".")
+        return name == named and self._places.related(owner, other)
+
+    def _is_setting_up(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing."""
+        if not self._contexts.roots[spot.entry.context].is_external:
+            return False
+        root = self._contexts.root(spot.function, spot.entry)
+        if self._symbols.functions[root][1].name != "__init__":
+            return False
+        return other.entry.context not in self._contexts.started_under.get(root, ())
 
     def goes_behind(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
@@ -401,6 +453,8 @@ class Races:
             return self._goroutines(write, one, other, two)
         if write.located.place.kind == "captured":
             return self._in_one_activation(write, one, other, two)
+        if one.is_external and two.is_external and (owner := self._says_shared(write)):
+            return self._shared_by_contract(owner, write, other)
         in_turn = _one_at_a_time(one, two)
         if in_turn is not None:
             return in_turn
@@ -423,11 +477,25 @@ class Races:
         if write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
         certain = write.located.certain and other.located.certain
+        if (one.is_external or two.is_external) and self._closes(two if one.is_external else one):
+            return 1  # who still calls then
         if "remote" in (one.kind, two.kind) and (one.is_external or two.is_external):
             return 2 if self.shape(write, other) == "resize-iterate" else 1  # callers may run on the loop themselves
         if one.is_external or two.is_external:
             return self._with_caller(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _shared_by_contract(self, owner: str, write: Spot, other: Spot) -> int | Silence:
+        """Two callers at once, of a type that says they may, on what is the object's own."""
+        if not self._family(owner, self._says_shared(other)):
+            return Silence.CALLERS
+        sure = SHARED == write.receiver == other.receiver and write.located.certain and other.located.certain
+        return 2 if sure and not self.is_far(write, NEAR) and not self.is_far(other, NEAR) else 1
+
+    def _closes(self, context: Context) -> bool:
+        """Whether a context is started only to close something."""
+        names = [self._symbols.functions[f][1].name for f in (context.starter, context.function) if f]
+        return context.starter is not None and any(is_closing(name) for name in names)
 
     def _is_waited_for(self, context: Context, caller: Context) -> bool:
         """Whether it is the caller who has started a context, on whatever way, and waits for it at once."""
@@ -739,6 +807,21 @@ def _holds_own_lock(spot: Spot) -> bool:
 def _class(spot: Spot) -> str:
     """The class of the object, as near as the way to the access tells."""
     return spot.entry.type if spot.located.own and spot.entry.type else spot.located.type
+
+
+def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
+    """The races by place, without those inside of an object whose one holder is a race itself: it needs the lock."""
+    found = {pair.place: pair for pair in pairs}
+    sure = {(place.owner, place.name) for place, pair in found.items() if pair.confidence > 1}
+    return {place: pair for place, pair in found.items() if _holder(pair) not in sure}
+
+
+def _holder(pair: Pair) -> tuple[str, str]:
+    """The field through which both sides reach the object at hand: its owner and its name."""
+    one, two = pair.first.entry.origin.lstrip("="), pair.second.entry.origin.lstrip("=")
+    own = pair.first.located.own and pair.second.located.own
+    owner, _, name = one.rpartition(".") if own and one == two else ("", "", "")
+    return owner, name
 
 
 def _made_apart(first: Spot, second: Spot) -> bool:

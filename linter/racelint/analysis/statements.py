@@ -224,7 +224,7 @@ class Statements(Calls):
             kind = "update" if self.updating else "store"
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
             for value in values:
-                self.effects.store(path, value)
+                self._store_callables(path, value)
             self.publish(path, values)
             self._set_flag(path, values, span, state)
         elif not self.traits.duck_typed:
@@ -232,6 +232,12 @@ class Statements(Calls):
                 self.effects.store(path, value)  # an object made here may be another type's method's later
         state.heap[path] = values
         state.checks.pop(path, None)
+
+    def _store_callables(self, path: Value, value: Value) -> None:
+        """Remember callables that a path holds, and those in a container that it holds."""
+        self.effects.store(path, value)
+        for content in self.filled.get(value, ()):
+            self.effects.store(path, content.value)
 
     def _is_known_elsewhere(self, made: Value) -> bool:
         """Whether an object of this function is known to what it starts, in a language in which that is compared."""

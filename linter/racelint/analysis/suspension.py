@@ -76,7 +76,8 @@ class Suspensions:
                 if not self._has_ended(function_id, act.joined, other) and self._falsifies(
                     act, function_id, entry, other, locks
                 ):
-                    sure = self._sureness(entry, other, function_id, act)
+                    apart = self._may_be_two(function_id, located, act, entry, other)
+                    sure = 1 if apart else self._sureness(entry, other, function_id, act)
                     if best is None or sure > best.confidence:
                         best = StaleWrite(located.place, function_id, entry, act, located, other, sure)
         return best
@@ -130,7 +131,12 @@ class Suspensions:
         context = self._contexts.roots[entry.context]
         if not context.is_external:
             return context.many
-        return not self._is_lifecycle(function_id, entry)
+        return not self._is_lifecycle(function_id, entry) and not self._is_stream(function_id, entry)
+
+    def _is_stream(self, function_id: str, entry: Entry) -> bool:
+        """Whether a caller takes results one after the other: two at once would take them from each other."""
+        _, function = self._symbols.functions[self._contexts.root(function_id, entry)]
+        return function.is_async and function.is_generator
 
     def _is_lifecycle(self, function_id: str, entry: Entry) -> bool:
         root = self._contexts.root(function_id, entry)
@@ -196,10 +202,18 @@ class Suspensions:
                 ended = self._has_ended(function_id, crossing.joined, other)
                 if not ended and self._resizes(function_id, entry, other, locks):
                     unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
+                    unlikely = unlikely or self._may_be_two(function_id, located, crossing, entry, other)
                     sure = 1 if unlikely else self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:
                         best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
         return best
+
+    def _may_be_two(
+        self, function_id: str, located: Located, access: Act | Crossing, entry: Entry, other: Spot
+    ) -> bool:
+        mine = other._replace(function=function_id, located=located, entry=entry)
+        mine = mine._replace(access=other.access._replace(path=access.path))
+        return self._races.may_be_two(mine, other)
 
     def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
         """Whether the loop opens or closes its object, when only those that it serves may still leave it."""

@@ -13,6 +13,7 @@ from racelint.analysis.packages import by_module, merged
 from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
+    Assigned,
     Attr,
     Call,
     Closure,
@@ -24,6 +25,7 @@ from racelint.model import (
     Module,
     Name,
     Source,
+    Star,
     Type,
 )
 from racelint.model import (
@@ -58,6 +60,7 @@ class Symbols:
         self._ancestors: dict[str, tuple[Value, ...]] = {}
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
+        self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         for module, files in by_module(sources).items():
             self._add(module, files)
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
@@ -88,6 +91,9 @@ class Symbols:
             name=module, module=content, reported=any([file.reported for file in files])
         )
         self.stored_from_outside.update(store.name for store in content.attribute_stores)
+        for filling in content.fillings:
+            owner = f"{module}:{filling.owner}" if filling.owner else module
+            self.fillings[owner, filling.name].append(Assigned(filling.function, filling.value))
         for file in files:
             source = file._replace(name=module, module=content)
             for qualname in file.module.functions:
@@ -185,6 +191,21 @@ class Symbols:
                 return self.static(module, base, links)  # Generic[T]
             case _:
                 return None
+
+    def meant(self, function_id: str, expr: Expr) -> Value | None:
+        """The same for an expression in a function, whose own imports may name something too."""
+        source, function = self.functions.get(function_id, (None, None))
+        if source is None or function is None:
+            return None
+        match expr:
+            case Name(name=name, scope="local"):
+                bound = function.bindings.get(name, ())
+                known = len(bound) == 1 and isinstance(bound[0], Imported)
+                return self.resolve_import(source, bound[0]) if known else None  # type: ignore[arg-type]
+            case Attr(base=Name(scope="local") as base, name=name):
+                return self.member(self.meant(function_id, base), name)
+            case _:
+                return self.static(source.name, expr)
 
     def member(self, value: Value | None, name: str, links: int = LINKS) -> Value | None:
         """An attribute of a module, a library or a class, if that can be said without running anything."""
@@ -362,9 +383,20 @@ class Symbols:
     def constructions(self, type_id: str) -> Iterator[tuple[str, Construction]]:
         """The calls of a type: each with the id of the function in which it stands."""
         for module, made in self._constructions.get(type_id.rpartition(":")[2].rpartition(".")[2], ()):
-            found = self.static(module, made.call.func)
+            found = self.meant(f"{module}:{made.function}", made.call.func)
             if found == TypeValue(type_id):
                 yield f"{module}:{made.function}", made
+
+    def handed(self, type_id: str, position: int, name: str) -> Iterator[tuple[str, Expr]]:
+        """What the calls of a type give for a parameter, each with the id of the function in which it stands."""
+        for function_id, made in self.constructions(type_id):
+            call = made.call
+            spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
+            given = dict(call.keywords).get(name) or (
+                call.args[position] if position < len(call.args) and not spread else None
+            )
+            if given is not None:
+                yield function_id, given
 
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""

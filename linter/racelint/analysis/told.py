@@ -32,7 +32,8 @@ class Race:
     "store-store",
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
     "crossed-iteration" (tasks of one loop, across a suspension).
-    `evidence` is "contexts" (two contexts, proven), "guard" (`guard` is held at `held` of `total` accesses) or
+    `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
+    they may), "guard" (`guard` is held at `held` of `total` accesses) or
     "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read
     stands that an act depends on, None if neither access is one.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import ClassType as ClassType
 from racelint.analysis.type_names import LibraryType as LibraryType
@@ -45,7 +47,6 @@ from racelint.model import (
     Make,
     Name,
     Op,
-    Star,
     TypeRef,
 )
 from racelint.model import (
@@ -227,13 +228,8 @@ class Types:
         ]
         options: list[TypeOf | None] = []
         for owner in (type_id, *heirs):
-            for function_id, made in self._symbols.constructions(owner):
-                call = made.call
-                named = dict(call.keywords).get(name)
-                spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
-                given = named or (call.args[position] if position < len(call.args) and not spread else None)
-                if given is not None:
-                    options.append(self.expression(function_id, given))
+            for function_id, given in self._symbols.handed(owner, position, name):
+                options.append(self.expression(function_id, given))
                 if len(options) >= MOST_GIVEN:
                     return _only(options)
         return _only(options)
@@ -308,7 +304,42 @@ class Types:
         method = self._symbols.method(type_id, name)
         if not options and method is not None and self._symbols.functions[method][1].is_property:
             return self.returned(method)
-        return _only(options)
+        if not options:
+            return self._counterpart(type_id, name)
+        lines = [(a.type, a.type.partition(":")[0]) for a in self._symbols.ancestors(type_id) if type(a) is TypeValue]
+        put = [
+            (module, filling) for owner, module in lines for filling in self._symbols.fillings.get((owner, name), ())
+        ]
+        return self._filled(_only(options), [(f"{module}:{f.function}", f.value) for module, f in put[:MOST_GIVEN]])
+
+    def _filled(self, found: TypeOf | None, put: Iterable[tuple[str, Expr]], steps: int = STEPS) -> TypeOf | None:
+        """A container whose elements' type is not said, with the type of all that is put into it."""
+        if not isinstance(found, LibraryType) or found.args:
+            return found
+        container = self._knowledge.container(found.name)
+        element = _only([self.expression(function_id, value, steps - 1) for function_id, value in put])
+        if element is None or container is None:
+            return found
+        return LibraryType(found.name, (None, element) if "keys" in container.views else (element,))
+
+    def _counterpart(self, type_id: str, name: str) -> TypeOf | None:
+        """What a library puts into a field of a class below its own: the one class of the module made for that, or the
+        one that is made with this class.
+        """
+        for row in self._knowledge.concurrency.counterparts:
+            if row.field == name and self._is_below(type_id, row.bases):
+                fitting = [other for other in self._symbols.types if self._is_below(other, row.types)]
+                near = [other for other in fitting if other.partition(":")[0] == type_id.partition(":")[0]]
+                found = near or [other for other in fitting if self._is_made_with(other, type_id)]
+                return ClassType(found[0]) if len(found) == 1 else None
+        return None
+
+    def _is_made_with(self, type_id: str, other: str) -> bool:
+        given = [(f, arg) for f, made in self._symbols.constructions(type_id) for arg in made.call.args]
+        return any(self._symbols.meant(function_id, arg) == TypeValue(other) for function_id, arg in given)
+
+    def _is_below(self, type_id: str, libraries: tuple[str, ...]) -> bool:
+        return any(isinstance(a, Builtin) and a.name in libraries for a in self._symbols.ancestors(type_id))
 
     def _assigned(self, module: str, record: FieldRecord) -> list[TypeOf | None]:
         return [self._of_assigned(module, assigned) for assigned in record.values[:8]]
@@ -332,13 +363,17 @@ class Types:
                 return None
             if record.annotation is not None:
                 return self.declared(function_id, record.annotation)
-            return _only(self._assigned(source.name, record))
+            fillings = self._symbols.fillings.get((source.name, name), [])[:MOST_GIVEN]
+            given = [(f"{source.name}:{filling.function}", filling.value) for filling in fillings]
+            return self._filled(_only(self._assigned(source.name, record)), given)
         if name in function.annotations:
             return self.declared(function_id, function.annotations[name])
         for index, parameter in enumerate(function.parameters):
             if parameter.name == name:
                 return self._parameter(function_id, index)
-        return _only([self.expression(function_id, expr, steps - 1) for expr in function.bindings.get(name, ())[:6]])
+        found = _only([self.expression(function_id, expr, steps - 1) for expr in function.bindings.get(name, ())[:6]])
+        put = [(function_id, value) for value in function.bindings.get(f"{name}[]", ())[:6]]
+        return self._filled(found, put, steps) if put else found
 
     def returned(self, function_id: str) -> TypeOf | None:
         """What a function is declared to return."""
@@ -478,7 +513,7 @@ class Types:
 
     def _of_call(self, function_id: str, call: Call, steps: int) -> TypeOf | None:
         source, _ = self._symbols.functions[function_id]
-        callee = self._symbols.static(source.name, call.func)
+        callee = self._symbols.meant(function_id, call.func)
         if callee is None and isinstance(call.func, Attr):
             owner = self._class(self.expression(function_id, call.func.base, steps))
             for part in self._symbols.embedding.chain(owner, call.func.name) if owner else ():

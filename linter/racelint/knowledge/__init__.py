@@ -21,7 +21,7 @@ DOES = {
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns",
 }  # fmt: skip
 TABLES = (
-    "container", "function", "lock", "start", "entry", "safe", "join",
+    "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
     "cache", "memo", "handler", "option", "live", "word",
 )  # fmt: skip
 LISTS = (
@@ -163,12 +163,22 @@ class EntryRow:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CounterpartRow:
+    """A `field` by which objects of classes below `bases` know another one, of a class below one of `types`."""
+
+    types: tuple[str, ...]
+    bases: tuple[str, ...]
+    field: str
+    source: str = ""
+
+
 class Concurrency:
     """The rows about what runs beside what, indexed by name."""
 
     def __init__(
         self, locks: Iterable[LockType], starts: Iterable[StartRow], entries: Iterable[EntryRow],
-        safe: Iterable[str], joins: Iterable[str],
+        safe: Iterable[str], joins: Iterable[str], counterparts: Iterable[CounterpartRow],
     ) -> None:  # fmt: skip
         self.locks = {name: row for row in locks for name in row.types}
         self.takes = frozenset(name for row in self.locks.values() for name in row.take)
@@ -178,6 +188,7 @@ class Concurrency:
         self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
         self.joins = frozenset(joins)
+        self.counterparts = tuple(counterparts)
         listed = (*self.starts, *self.joins, *self.counts)
         self.types = self.safe | {owner for name in listed if (owner := name.rpartition(".")[0])}
         self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
@@ -274,6 +285,7 @@ def load(extra: Iterable[Path] = ()) -> Knowledge:
         [_row(EntryRow, row) for row in rows("entry")],
         [name for row in rows("safe") for name in row["types"]],
         [name for row in rows("join") for name in row["names"]],
+        [_row(CounterpartRow, row) for row in rows("counterpart")],
     )
     containers = [_row(Container, row) for row in rows("container")]
     functions = [_row(LibraryFunction, row) for row in rows("function")]

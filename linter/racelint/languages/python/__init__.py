@@ -94,7 +94,12 @@ def parse(data: bytes) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in the analysed source are not our business
-            return ast.parse(data)
+            try:
+                return ast.parse(data)
+            except SyntaxError:
+                if (old := _parse_as_36(data)) is not None:
+                    return old
+                raise
     except SyntaxError as error:
         kind = "encoding-error" if _is_encoding(error) else "syntax-error"
         raise SourceProblem(kind, error.msg or "invalid syntax", error.lineno or 0, error.offset or 0) from None
@@ -102,6 +107,16 @@ def parse(data: bytes) -> ast.Module:
         raise SourceProblem("encoding-error", str(error)) from None
     except (RecursionError, MemoryError):
         raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to parse") from None
+
+
+def _parse_as_36(data: bytes) -> ast.Module | None:
+    """Source from before Python 3.7 may use `async` and `await` as names; newer interpreters cannot read that."""
+    if not (b"async" in data or b"await" in data):
+        return None
+    try:
+        return ast.parse(data, feature_version=(3, 6))
+    except (SyntaxError, ValueError, LookupError):
+        return None
 
 
 def _lines_with(text: bytes, data: bytes) -> list[int]:

@@ -18,6 +18,7 @@ from racelint.model import (
     Comment,
     Expr,
     Field,
+    Filling,
     Function,
     Imported,
     Jump,
@@ -68,6 +69,7 @@ class Lowering(Statements):
             comments,
             generated,
             lines,
+            fillings=tuple(self.fillings),
         )
 
     # --- functions ----------------------------------------------------------------------------------------------------
@@ -189,7 +191,9 @@ class Lowering(Statements):
         opened = self._types[qualname]
         for name in scope.bindings.keys() | scope.annotations.keys():
             values = [v for v in scope.bindings.get(name, ()) if not isinstance(v, Closure)]
-            if values or name in scope.annotations:
+            if name.endswith("[]"):
+                self.fillings.extend(Filling(qualname, name.removesuffix("[]"), scope.qualname, v) for v in values)
+            elif values or name in scope.annotations:
                 opened.field(mangled(name, qualname)).merge(
                     scope.qualname, values, scope.annotations.get(name), self._whole(node)
                 )

@@ -20,6 +20,7 @@ from racelint.model import (
     Const,
     Construction,
     Expr,
+    Filling,
     Item,
     Logic,
     Loop,
@@ -52,6 +53,9 @@ def mangled(name: str, owner: str) -> str:
     return f"_{owner.rpartition('.')[2].lstrip('_')}{name}" if private else name
 
 
+FILLING = {"append": 0, "appendleft": 0, "add": 0, "insert": 1, "setdefault": 1, "put": 0, "put_nowait": 0}
+
+
 class Expressions:
     """Lowers expressions in the current scope."""
 
@@ -61,6 +65,7 @@ class Expressions:
         """`lines` holds the file's lines as UTF-8 if some character is wider than a byte: columns count characters."""
         self._lines = lines
         self.constructions: list[Construction] = []
+        self.fillings: list[Filling] = []
         self._lowerers: dict[type[ast.AST], Callable[[Any], Expr]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
             ast.Subscript: self._subscript, ast.Call: self._call, ast.BinOp: self._binary, ast.UnaryOp: self._unary,
@@ -105,6 +110,9 @@ class Expressions:
         return Name(name, scope, self.span(node))
 
     def _attribute(self, node: ast.Attribute) -> Expr:
+        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):  # the same as type(x)
+            span = self.span(node)
+            return Call(Name("type", "global", span), (self.expr(node.value),), (), span)
         return Attr(self.expr(node.value), self.attribute_name(node.attr), self.span(node))
 
     def attribute_name(self, name: str) -> str:
@@ -128,9 +136,25 @@ class Expressions:
     def _call(self, node: ast.Call) -> Expr:
         keywords = tuple([(keyword.arg or "", self.expr(keyword.value)) for keyword in node.keywords])
         call = Call(self.expr(node.func), self.exprs(node.args), keywords, self.span(node))
+        if call.args and isinstance(node.func, ast.Attribute) and len(call.args) == FILLING.get(node.func.attr, -1) + 1:
+            self.filled(call.func.base, call.args[-1])  # type: ignore[union-attr]
         if (call.args or keywords) and _names_type(node.func):
             self.constructions.append(Construction(self.scope.qualname, call))
         return call
+
+    def filled(self, container: Expr, value: Expr) -> None:
+        """Record what is put into a container."""
+        match container:
+            case Attr(base=Name(name=name, scope=scope), name=field) if scope != "global":
+                owner = self.scope.instance_owner(name)
+                if owner is not None:
+                    self.fillings.append(Filling(owner, field, self.scope.qualname, value))
+            case Name(name=name, scope="global"):
+                self.fillings.append(Filling("", name, self.scope.qualname, value))
+            case Name(name=name, scope="local"):
+                self.scope.bindings.setdefault(f"{name}[]", []).append(value)
+            case _:
+                pass
 
     def _binary(self, node: ast.BinOp) -> Expr:
         operator, span = OPERATORS[type(node.op)], self.span(node)

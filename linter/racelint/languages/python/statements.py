@@ -123,6 +123,8 @@ class Statements(Expressions):
                 self.field(owner, field, value, annotation, span)
             case Attr(base=base, name=field) if value is not None:
                 self.attribute_stores.append(AttributeStore(self.scope.qualname, base, field, value))
+            case Item(base=container, key=key) if value is not None and not _is_slice(key):
+                self.filled(container, value)
             case Build(parts=parts) if value is not None:
                 self._unpack(parts, value)
             case _:
@@ -277,3 +279,7 @@ class Statements(Expressions):
         target = Name(known, scope, self.span(node))
         self.bind(target, value)
         out.append(Assign((target,), value, self.span(node)))
+
+
+def _is_slice(key: Expr) -> bool:
+    return isinstance(key, Op) and key.operator == "slice"

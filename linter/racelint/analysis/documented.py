@@ -1,0 +1,58 @@
+"""What authors say of their types: that callers may use one object from many threads at once."""
+
+from __future__ import annotations
+
+import re
+
+from racelint.analysis.contexts import Contexts, Entry
+from racelint.analysis.lifecycle import is_lifecycle
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import TypeValue
+
+SAFE = re.compile(
+    r"^\s*(\w+\s+)?(an?\s+|provides\s+an?\s+)?(fully\s+|completely\s+)?thread[- ]?safe\b"
+    r"|\b(is|are)\s+(\w+ly\s+)?(thread|goroutine)[- ]?safe\b"
+    r"|\bsafe\s+for\s+(concurrent\s+(use|access)|use\s+(by|from|in)\s+(multiple|several|many|different)\s+\w+)"
+    r"|\bcan\s+be\s+(safely\s+)?(shared|used)\s+(by|between|among|across|from)\s+(multiple\s+|several\s+|many\s+)?threads",
+    re.IGNORECASE | re.MULTILINE,
+)
+NOT_SAFE = re.compile(
+    r"\b(not|never|n't|un)\W*(be\s+|\w+ly\s+)?(thread[- ]?safe|safe\s+for)|thread[- ]?unsafe", re.IGNORECASE
+)
+
+
+class Documented:
+    """Finds the types whose documentation says that they are safe to share."""
+
+    def __init__(self, symbols: Symbols, contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._contexts = contexts
+        self._safe: dict[str, bool] = {}
+
+    def is_safe(self, type_id: str) -> bool:
+        """Whether a type, its constructor or what it inherits from says that it may be used by many at once."""
+        if type_id not in self._safe:
+            line = [a.type for a in self._symbols.ancestors(type_id) if isinstance(a, TypeValue)]
+            docs = [self._symbols.types[ancestor][1].doc for ancestor in line]
+            constructor = self._symbols.method(type_id, "__init__")
+            if constructor is not None:
+                docs.append(self._symbols.functions[constructor][1].doc)
+            said = any(SAFE.search(doc) for doc in docs if doc)
+            self._safe[type_id] = said and not any(NOT_SAFE.search(doc) for doc in docs if doc)
+        return self._safe[type_id]
+
+    def shared_by(self, function_id: str, entry: Entry) -> str:
+        """The type of a method, if that says so and callers have come in by one that is not for a single caller."""
+        owner = self._symbols.owner_of(function_id)
+        if self._contexts.roots[entry.context].kind != "external" or owner not in self._symbols.types:
+            return ""
+        if not self.is_safe(owner):
+            return ""
+        way = [caller for caller, _ in self._contexts.way(function_id, entry)]
+        for method in (*way, function_id):
+            _, function = self._symbols.functions[method]
+            mine = self._symbols.owner_of(method)
+            if mine in self._symbols.types and self.is_safe(mine):
+                single = function.name == "__init__" or is_lifecycle(function.name) or function.binding != "instance"
+                return "" if single else owner
+        return ""
