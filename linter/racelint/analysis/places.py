@@ -47,7 +47,11 @@ class Places:
     """Finds the place of a path and the name of a lock; memoised."""
 
     def __init__(
-        self, symbols: Symbols, types: Types, knowledge: Knowledge, given_locks: Mapping[tuple[str, str], Value]
+        self,
+        symbols: Symbols,
+        types: Types,
+        knowledge: Knowledge,
+        given_locks: Mapping[tuple[str, str], Value] | None = None,
     ) -> None:
         self._symbols = symbols
         self._types = types
@@ -55,7 +59,7 @@ class Places:
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}
-        self._given_locks = given_locks
+        self._given_locks = given_locks if given_locks is not None else {}
         self._own_fields: dict[tuple[str, str], bool] = {}
         self._back: dict[tuple[str, str], bool] = {}
 
