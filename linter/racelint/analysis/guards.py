@@ -26,6 +26,7 @@ CONTRACT = re.compile(
 LOCKED_NAME = re.compile(r"(?<!un)locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
 HANDED = LIVE | {SHARED_CONTENT}
+PRINTED = frozenset({"String", "GoString", "Error", "Format", "MarshalJSON", "MarshalLog"})  # fmt and loggers call them
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
 
@@ -128,8 +129,8 @@ class Guards:
                 continue
             if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
                 continue
-            if self._races.memory.governs(breach.function) and self._is_contract(self._way_in(breach)[1]):
-                continue  # a caller from outside, who is told to hold it
+            if by_steps and self._is_told(self._way_in(breach)[1]):
+                continue
             if self._is_contract(breach.function):
                 at_call = self._at_call(breach)
                 if at_call is None:
@@ -256,6 +257,10 @@ class Guards:
         context = self._contexts.roots[first.entry.context]
         alone = not context.many and not context.is_external and context.kind != "unknown"
         return first.entry.context == second.entry.context and alone
+
+    def _is_told(self, root_id: str) -> bool:
+        """Whether a caller from outside holds the lock: he is told to, or it is a log that he writes under it."""
+        return self._is_contract(root_id) or self._symbols.functions[root_id][1].name in PRINTED
 
     def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""

@@ -269,8 +269,7 @@ class Races:
         if shape == "store-store" or (shape == "update-reset" and not self.is_tested(place)):
             confidence = 1  # the last one wins, and nothing is decided by it
         if MAYBE in (write.receiver, other.receiver):
-            shared = self.memory.governs(write.function) and (_holds_own_lock(write) or _holds_own_lock(other))
-            confidence = min(confidence, 2) if shared else 1
+            confidence = min(confidence, 2) if self._locks_itself(write, other) else 1
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             confidence = 1  # who reads it has mostly come by what sets it
         if self.is_far(write) or self.is_far(other):
@@ -534,7 +533,7 @@ class Races:
             return Silence.CALLERS
         elif write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
-        says_shared = _holds_own_lock(write) or _holds_own_lock(other)
+        says_shared = self._locks_itself(write, other)
         if self.held_apart(write, other) or ((self.is_whose(write) or self.is_whose(other)) and not says_shared):
             return 1
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
@@ -568,6 +567,12 @@ class Races:
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._functions(spot):
             return False
         return any(prepares(self._symbols.functions[function][1].name) for function in self._functions(spot))
+
+    def _locks_itself(self, first: Spot, second: Spot) -> bool:
+        """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""
+        if not self.memory.governs(first.function) or not (_holds_own_lock(first) or _holds_own_lock(second)):
+            return False
+        return self._functions(first).isdisjoint(self._functions(second))
 
     def comes_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access is over when what leads to the context of the other one is started."""
