@@ -369,11 +369,17 @@ class Races:
         if not self.memory.governs(spot.function):
             return False
         for caller, span in self._contexts.way(spot.function, spot.entry):
-            if context in self._contexts.started_under.get(caller, ()):
+            if self._comes_from(context, caller):
                 sites = [site for site in self._effects[caller].calls.values() if site.span == span]
                 if sites and all(site.joined & LOCAL for site in sites):
                     return True
         return False
+
+    def _comes_from(self, context: int, function: str) -> bool:
+        """Whether a function starts a context, or what it starts does."""
+        under = self._contexts.started_under
+        mine = under.get(function, frozenset())
+        return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
 
     def are_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods that use their own instance are of classes that no object has both of."""
