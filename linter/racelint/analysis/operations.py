@@ -116,8 +116,8 @@ class Operations(Body):
 
         A channel that an object has tells when the rest of the object may be looked at.
         """
-        if isinstance(value, Fresh):
-            state.joined |= LOCAL
+        if isinstance(value, Fresh) and not any([frame.endless for frame in self.frames]):
+            state.joined |= LOCAL  # in an endless loop it is what the loop lives on
         elif isinstance(value, Field) and self._only_signals(value):
             state.signalled |= {value.base}
         return (Result(self.site(span, state), self.types.text(self.types.element(self.types.of(value), "value"))),)
