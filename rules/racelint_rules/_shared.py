@@ -64,6 +64,19 @@ def harm(race: Race) -> str:
     return OF_LANGUAGE.get((race.language, race.shape), HARM[race.shape])
 
 
+READ_SIDE = " (read side)"
+CHANGES = frozenset(VERBS) - {"read", "return", "test", "iterate", "peek"}
+
+
+def read_side(race: Race) -> str:
+    """The lock on whose shared side something is written, "" if it is not so: others may hold that side at once."""
+    if race.first.kind not in CHANGES:
+        return ""
+    theirs = {lock.removesuffix(READ_SIDE) for lock in race.second.locks}
+    mine = [lock.removesuffix(READ_SIDE) for lock in race.first.locks if lock.endswith(READ_SIDE)]
+    return next((lock for lock in mine if lock in theirs and race.guard in ("", lock)), "")
+
+
 def verb(access: Access) -> str:
     """What one side does, as a participle."""
     return VERBS.get(access.kind, access.kind)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, verb
+from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, verb
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -53,9 +53,11 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     where a caller would go behind the object that holds this one and its lock.
 
     In Go any read or write without the guard is an error, whatever it does: a plain read, too. The read side of an
-    RWMutex is enough for reads. Silent: what comes before a goroutine is started, what the only writer reads in the
-    goroutine (or the function) that alone writes, maps and slices that are only ever replaced whole when they are
-    handed out.
+    RWMutex is enough for reads, and for them only. A lock that a single function takes is no guard. What lies in an
+    object that has the lock (the elements of its slice) is guarded by that, if the way there leads through the
+    object. Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is
+    started, what the only writer reads in the goroutine (or the function) that alone writes, maps and slices that
+    are only ever replaced whole when they are handed out.
 
     ## Known limits
 
@@ -66,17 +68,21 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
         if race.shape == "hand-out":
             yield _handed_out(race)
         elif race.shape in SEVERITIES:
-            first, second = race.first, race.second
             yield finding(
                 race,
                 "inconsistent-lock",
                 SEVERITIES[race.shape],
-                f"{race.symbol} is {verb(first)} without {race.guard}, "
-                f"held at {race.held} of its {race.total} accesses",
-                f"{race.symbol} is {verb(second)} under {race.guard}, which this access does not wait for",
+                _message(race),
+                f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
                 harm(race),
-                f"hold {race.guard} here too",
+                f"take the write side of {lock} here" if (lock := read_side(race)) else f"hold {race.guard} here too",
             )
+
+
+def _message(race: Race) -> str:
+    if lock := read_side(race):
+        return f"{race.symbol} is {verb(race.first)} under the read side of {lock} only, which others hold, too"
+    return f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"
 
 
 def _handed_out(race: Race) -> Finding:

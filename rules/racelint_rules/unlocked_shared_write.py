@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, verb
+from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, read_side, verb
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -57,14 +57,20 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     beside plain stores, and for callers beside the event loop.
 
     In Go every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that
-    races has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
-    compared. The read side of an RWMutex excludes writers only. Ordered, hence silent: before the `go` statement, after
-    `wg.Wait()`, after a receive from a channel that the function has made or that an object has for its signals;
-    variables that are new in each turn of the loop that starts the goroutines; `sync.Once`, atomics, `sync.Map`. High
-    confidence needs two contexts that the project or a library starts (goroutines, handlers, informers, reconcilers) on
-    an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of containers (a
-    worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what is set once
-    under a lock, setters, what interfaces with a single method lead to.
+    races has no meaning. A variable is one location, the content of a map is another one; elements of slices are
+    not compared. The read side of an RWMutex excludes writers only. Ordered, hence silent: before the `go`
+    statement, after `wg.Wait()`, after a receive from a channel that the function has made or that an object has
+    for its signals; variables that are new in each turn of the loop that starts the goroutines; `sync.Once`,
+    atomics, `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a
+    handler is registered after; what another program of the repository does. Closures and methods that are handed
+    to helpers and workers are followed there. Of a type of which the program makes one object all accesses are of
+    that object. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1. A write under
+    the read side of a lock that others hold, too, is told as such. High confidence needs two contexts that the
+    project or a library starts (goroutines, handlers, informers, reconcilers) on an object that is shared for sure;
+    a caller beside a goroutine is medium at most. Low: elements of containers (a worker mostly has a key of its
+    own), parameters of unknown origin, objects found in two fields, what is set once under a lock, setters,
+    registrations, what constructors and what sets the program up write before callers come, what interfaces with a
+    single method lead to. A write under a lock of the object itself says that others have the object.
 
     ## Known limits
 
@@ -89,6 +95,11 @@ def _message(race: Race) -> str:
     first, second = race.first, race.second
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
     both = "another" if alike else context_words(second)
+    if lock := read_side(race):
+        return (
+            f"{race.symbol} is {verb(first)} by {context_words(first)} under the read side of {lock} only, "
+            f"and {verb(second)} by {both} at the same time"
+        )
     return f"{race.symbol} is {verb(first)} by {context_words(first)} and {verb(second)} by {both}, with no common lock"
 
 
@@ -106,4 +117,6 @@ def _because(race: Race) -> str:
 def _mend(race: Race) -> str:
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"
+    if lock := read_side(race):
+        return f"take the write side of {lock}: the read side does not keep out those who hold it, too"
     return f"hold one lock on both sides, or hand the value over by {QUEUES[race.language]}"

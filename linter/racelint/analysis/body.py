@@ -344,6 +344,10 @@ class Body(Flow[State, Frame]):
         """Whether values are more than what they say: "opened", "object" or ""."""
 
     @abstractmethod
+    def expose(self, path: Value, values: Values) -> None:
+        """Others find objects there that were made here."""
+
+    @abstractmethod
     def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         """A function or constructor of a library: what it starts."""
 
@@ -509,7 +513,7 @@ class Body(Flow[State, Frame]):
             if self.function.name == "__init__":
                 self._find_aliases(final)
             self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
-            self.summary.joins = final.joined
+            self.summary.joins = self.effects.joined_at_end = final.joined
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}

@@ -10,6 +10,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, element, root, unite
 from racelint.analysis.replay import Replay
+from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -34,7 +35,6 @@ from racelint.analysis.values import (
 from racelint.model import Attr, Build, Call, Expr, Function, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
-GOROUTINE = "goroutine"
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 
@@ -378,18 +378,18 @@ class Calls(Replay, Library):
         told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh)
         constants = tuple([pair for pair in plain if type(pair[1]) in told])
         self.effects.call(function_id, call, receiver, state, certain=self.certain, given=constants)
-        self._hand_on(function_id, function, bound)
+        self._hand_on(function_id, function, bound, call)
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)
         results = self._replay(function_id, function, summary, bound, call, state)
         return self.remembered(function_id, function, results, call, state)
 
-    def _hand_on(self, function_id: str, function: Function, bound: list[Values]) -> None:
+    def _hand_on(self, function_id: str, function: Function, bound: list[Values], call: Span) -> None:
         """Callables that a nested function of the callee may call."""
         for parameter, values in zip(function.parameters, bound, strict=True):
             for value in values:
                 if isinstance(value, CALLABLE):
-                    self.effects.store(Captured(function_id, parameter.name), value)
+                    self.effects.store(Captured(function_id, parameter.name), value, call)
 
     def _is_deferred(self, source: Source, function: Function) -> bool:
         """Whether a decorator makes calls run later, in another place."""
@@ -416,7 +416,7 @@ class Calls(Replay, Library):
         self, type_id: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> Values:
         made = Fresh(type_id, self.site(call, state))
-        self.effects.made[call, type_id] = None
+        self.effects.made[call, type_id] = bool(self.frames)
         method = self.symbols.method(type_id, "__init__")
         if method is not None:
             self._invoke_one(method, ((made,), *args), keywords, call, state)

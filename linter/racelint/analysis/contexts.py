@@ -19,6 +19,8 @@ from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
+from racelint.analysis.singles import Singles
+from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING
 from racelint.analysis.state import THREADS, Conditions
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
@@ -41,7 +43,7 @@ from racelint.analysis.values import (
     Value,
 )
 from racelint.knowledge import EntryRow, Knowledge
-from racelint.model import Call, Function, Turn
+from racelint.model import Call, Const, Function, Turn
 from racelint.record import Record
 from racelint.span import Span
 
@@ -127,8 +129,17 @@ class Contexts:
     _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
+    singles: set[str] = field(default_factory=set)  # types of which there is one object
+    programs: dict[str, frozenset[str]] = field(default_factory=dict)  # by a function, what may run it
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
+
+    def given(self, came: Came, callee: str, parameter: Param) -> Value | None:
+        """What a call gives for a parameter, in the caller's terms."""
+        site = self.sites.get((came.caller, came.span, callee))
+        if site is None:
+            return None
+        return dict(site.given).get(parameter.index, site.receiver if parameter.index == 0 else None)
 
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""
@@ -168,6 +179,7 @@ class Finder:
         self._types = types
         self._knowledge = knowledge
         self._effects = summaries.effects
+        self._summaries = summaries
         self._places = places
         self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
         self._given: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)  # to what is started
@@ -194,10 +206,14 @@ class Finder:
         for function_id, effects in product.items():
             self._link(function_id, effects)
         self._deciding = self._find_deciding(product)
-        started = list(self._starts())
+        started, entered = list(self._starts()), [*self._entries(), *self._decorated()]
+        known = {context.function for context in entered}
+        singles = Singles(self._symbols, product, self._edges, known)
+        self._found.singles.update(singles.all())
+        self._found.programs.update(singles.reached())
         for context in started:
             self._root(context)
-        for context in (*self._entries(), *self._decorated()):
+        for context in entered:
             self._root(context)
         self._externals({context.function for context in started})
         self._active = {owner for context in self._found.roots for owner in self._owners(context)}
@@ -353,7 +369,7 @@ class Finder:
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self._edges[caller].append((callee, site))
-        if site.given and self._is_ordered_by_steps(caller):
+        if (site.given or site.receiver is not None) and self._is_ordered_by_steps(caller):
             self._found.sites[caller, site.span, callee] = site
         if caller != callee:
             self._called.add(callee)
@@ -396,9 +412,25 @@ class Finder:
                     for target in self._kept_at(start.callee):
                         yield self._context(start, target._replace(receiver=_foreign(target.receiver)), function_id)
                 for target in targets(start.callee):
+                    if start.kind == COMMAND:
+                        yield Context(EXTERNAL, target.function, None, None, False, SHARED)
+                        continue
                     yield self._context(start, target, function_id)
+                    for handed in self._handed_with(start, target, effects):
+                        yield self._context(start, handed, function_id)
                     for override in self._other_forms(target):
                         yield self._context(start, target._replace(function=override), function_id)
+
+    def _handed_with(self, start: Start, target: FunctionValue, effects: Effects) -> Iterator[FunctionValue]:
+        """What a started closure calls, if the call that makes it is given that: `go run(worker(queue, c.sync))`.
+
+        Only where so many are handed through that parameter that its calls lead nowhere.
+        """
+        for (path, value), call in effects.stored.items():
+            if call is None or not isinstance(path, Captured) or not start.span.holds(call):
+                continue
+            if target.function.startswith(f"{path.function}.") and not any(self._kept_at(path)):
+                yield from targets(value)
 
     def _other_forms(self, target: FunctionValue) -> list[str]:
         """What subclasses put in place of a method that a base class starts."""
@@ -414,7 +446,7 @@ class Finder:
         many = start.many or (start.looped and not fresh)
         own = target.receiver is not None and self._symbols.is_instance(target.receiver)
         origin = self._held_by(target.receiver) if self._is_ordered_by_steps(starter) else ""
-        where = (start.kind, target.function, starter, start.span)
+        where = (GOROUTINE if start.kind == LEADING else start.kind, target.function, starter, start.span)
         return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin)
 
     def _held_by(self, receiver: Value | None) -> str:
@@ -477,7 +509,26 @@ class Finder:
                 continue
             if source.reported and function_id in self._effects and self._takes(function_id, row.signature):
                 receiver = FRESH if row.instance == "call" else SHARED
-                yield Context(row.kind, function_id, None, None, row.many and row.kind == "handler", receiver)
+                many = row.many and row.kind == "handler"
+                yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)
+
+    def _has_workers(self, function_id: str, row: EntryRow) -> bool:
+        """Whether the type that has a method says that several calls of it may run at once."""
+        owner = self._symbols.owner_of(function_id)
+        for other, effects in self._effects.items() if row.workers and owner else ():
+            if row.workers in effects.counts and self._symbols.owner_of(other) == owner:
+                return any(self._number(value) > 1 for value in effects.counts[row.workers])
+        return False
+
+    def _number(self, value: Value) -> int:
+        """A number that is written down, 1 for one that is not."""
+        if isinstance(value, Global):
+            record = self._symbols.content(value.module).globals.get(value.name)
+            constants = [assigned.value for assigned in record.values] if record is not None else []
+            found = constants[0].value if len(constants) == 1 and isinstance(constants[0], Const) else 1
+        else:
+            found = value.value if isinstance(value, Literal) else 1
+        return found if isinstance(found, int) else 1
 
     def _takes(self, function_id: str, signature: tuple[str, ...]) -> bool:
         """Whether a function's parameters are of these types, which are patterns."""
@@ -558,7 +609,7 @@ class Finder:
         if root_id not in self._effects or context.kind == "process":
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
-        first = Entry(index, receiver, self._contract(root_id), origin=context.origin)
+        first = Entry(index, receiver, self._contract(root_id) | self._taken_over(root_id), origin=context.origin)
         if not self._enter(root_id, first, None):
             return
         todo = deque([(root_id, first)])
@@ -581,6 +632,12 @@ class Finder:
                     next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _taken_over(self, root_id: str) -> frozenset[str]:
+        """Locks that a goroutine gives back without having taken them: who has started it holds them until then."""
+        if not self._is_ordered_by_steps(root_id):
+            return frozenset()
+        return frozenset([self._places.lock(lock) for lock in self._summaries.of(root_id).releases])
 
     def _makes_itself(self, function_id: str) -> bool:
         """Whether a method constructs its own instance, anew perhaps: nobody else may use it meanwhile."""
@@ -676,7 +733,10 @@ class Finder:
         if isinstance(receiver, Param) and self._symbols.is_instance(receiver):
             return entry.origin
         if receiver is None and by_steps:
-            return ""
+            inside = isinstance(site.callee, str) and site.callee.startswith(f"{caller}.")
+            return entry.origin if inside else ""  # a closure, called in place
+        if by_steps and isinstance(receiver, Captured) and self._symbols.is_captured_instance(receiver):
+            return entry.origin  # of the method around
         return self._places.holder(receiver, entry.type) or ("" if by_steps else ELSEWHERE)
 
     def _receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
@@ -684,6 +744,8 @@ class Finder:
         if not site.certain:
             return MAYBE
         if self._is_ordered_by_steps(callee):
+            if site.holder is not None and self._objects.of(_whole(site.holder), caller, entry) != FRESH:
+                return OWN  # others may find it by now
             return self._objects.of(site.receiver, caller, entry)
         match site.receiver:
             case Fresh(type=name):
@@ -840,6 +902,13 @@ def _foreign(receiver: Value | None) -> Value | None:
         if isinstance(receiver, Fresh)
         else Member(receiver, _NOSITE)
     )
+
+
+def _whole(path: Value) -> Value:
+    """The object that has what a path leads to."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path.base if isinstance(path, Field) else path
 
 
 _NOSITE = Site("", Span(0, 0, 0, 0))

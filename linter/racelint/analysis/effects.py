@@ -97,6 +97,7 @@ class CallSite(Record):
     needs: Conditions = ALWAYS
     given: tuple[tuple[int, Value], ...] = ()
     used: bool = True  # something is done with what it returns
+    holder: Value | None = None  # where others find a receiver that this function has made
 
 
 class Start(Record):
@@ -111,6 +112,7 @@ class Start(Record):
     awaited: bool = False  # the function waits for it at once
     loop: Span | None = None  # the innermost loop around it
     joined: int = 0  # what has surely ended by then
+    endless: bool = False  # in a loop that goes on until it is left
 
 
 class Crossing(Record):
@@ -131,19 +133,23 @@ class Effects:
     acts: dict[tuple[Span, Span, str], list[Act]] = field(default_factory=dict)
     calls: dict[tuple[Span, str | Value], CallSite] = field(default_factory=dict)
     starts: dict[tuple[Span, Value], Start] = field(default_factory=dict)
-    stored: dict[tuple[Value, Value], None] = field(default_factory=dict)  # callables, by the path that holds them
+    stored: dict[tuple[Value, Value], Span | None] = field(default_factory=dict)  # callables by who holds them; calls
     crossings: dict[tuple[Span, Span], list[Crossing]] = field(default_factory=dict)
     suspensions: dict[Span, tuple[Held, ...]] = field(default_factory=dict)
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
+    exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
+    waits: set[Span] = field(default_factory=set)  # calls that wait for what was started
+    joined_at_end: int = 0  # what has surely ended when the function is left
+    counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
     caught: bool = False  # the statement at hand stands in a try body that has handlers
-    made: dict[tuple[Span, str], None] = field(default_factory=dict)  # objects of the project's classes made here
+    made: dict[tuple[Span, str], bool] = field(default_factory=dict)  # the project's objects made here; if in a loop
 
     def access(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
         """Record an access of a path that others can reach, and the act it may be."""
@@ -218,6 +224,7 @@ class Effects:
             state.conditions(),
             given,
             span != self.discarded,
+            self.exposed.get(receiver) if receiver is not None and self.exposed else None,
         )
         if known is not None:
             site = site._replace(
@@ -233,10 +240,10 @@ class Effects:
         """Record a callable that will run elsewhere."""
         self.starts[start.span, start.callee] = start
 
-    def store(self, path: Value, value: Value) -> None:
-        """Record a callable that is kept where another function may call it."""
+    def store(self, path: Value, value: Value, call: Span | None = None) -> None:
+        """Record a callable that is kept where another function may call it, and the call that hands it there."""
         if isinstance(value, CALLABLE):
-            self.stored[path, value] = None
+            self.stored[path, value] = call or self.stored.get((path, value))
 
     def suspend(self, span: Span, state: State) -> None:
         """Other tasks run."""

@@ -58,6 +58,7 @@ class Flow(ABC, Generic[S, Frame]):
 
     def __init__(self) -> None:
         self.guarded = 0  # enclosing try bodies that have handlers
+        self.leaving = False  # the block at hand ends by leaving the function: no other turn of its loop follows
         self.stepping = False  # what runs is the step of a loop, between two turns
         self._catching: list[list[S]] = []  # one per enclosing try body: states in which an exception may leave it
 
@@ -132,10 +133,12 @@ class Flow(ABC, Generic[S, Frame]):
     def block(self, block: Block, state: S | None) -> Exits[S]:
         """Run statements in order."""
         jumps: list[tuple[str, S]] = []
+        outer, self.leaving = self.leaving, self.leaving or _leaves(block)
         for stmt in block:
             if state is None:
                 break
             state = self._statement(stmt, state, jumps)
+        self.leaving = outer
         return Exits(state, jumps)
 
     def _statement(self, stmt: Stmt, state: S, jumps: list[tuple[str, S]]) -> S | None:
@@ -212,7 +215,10 @@ class Flow(ABC, Generic[S, Frame]):
             turn, ended = self.copy(head), self.copy(head)
         if turn is not None:
             self.begin_turn(loop, frame, turn)
-        return ended, self.block(loop.body, turn)
+        outer, self.leaving = self.leaving, False
+        exits = self.block(loop.body, turn)
+        self.leaving = outer
+        return ended, exits
 
     def _step(self, loop: Loop, state: S | None) -> S | None:
         """What a loop does between two turns."""
@@ -284,3 +290,9 @@ class Flow(ABC, Generic[S, Frame]):
         for state in states:
             result = state if result is None else self.join(result, state)
         return result
+
+
+def _leaves(block: Block) -> bool:
+    """Whether a block ends by leaving the function."""
+    last = block[-1] if block else None
+    return isinstance(last, Jump) and last.kind in ("return", "raise")

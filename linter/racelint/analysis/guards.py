@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
-from racelint.analysis.lifecycle import is_starting
+from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
@@ -26,6 +26,7 @@ CONTRACT = re.compile(
 LOCKED_NAME = re.compile(r"(?<!un)locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
 HANDED = LIVE | {SHARED_CONTENT}
+PRINTED = frozenset({"String", "GoString", "Error", "Format", "MarshalJSON", "MarshalLog"})  # fmt and loggers call them
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
 
@@ -49,6 +50,8 @@ class Guards:
     def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
         if place.kind == "captured" and self._races.memory.governs(place.owner):
             return None  # the order of the function's own steps says more than its locks
+        touching = frozenset([spot.entry.context for spot in spots])
+        spots = [spot._replace(before="") if self._is_unrelated(spot, touching) else spot for spot in spots]
         plain = self._by_access(spots)
         best: Pair | None = None
         for lock, held in self._candidates(plain).items():
@@ -62,6 +65,12 @@ class Guards:
                 if best is None or _rank(found) > _rank(best):
                     best = found
         return best
+
+    def _is_unrelated(self, spot: Spot, touching: frozenset[int]) -> bool:
+        """Whether nothing that is started after an access has to do with the place."""
+        if not spot.before or not self._races.memory.governs(spot.function):
+            return False
+        return touching.isdisjoint(self._contexts.started_under.get(spot.before, ()))
 
     def _by_access(self, spots: list[Spot]) -> dict[tuple[object, ...], list[Spot]]:
         """The plain accesses of a place, by line, each with its entry states; a line that writes is a write."""
@@ -82,16 +91,45 @@ class Guards:
         return {
             lock: entries for lock, entries in held.items()
             if len({(e[0].function, e[0].access.span.line) for e in entries}) >= 2 and any(_writes(e) for e in entries)
-            and len({e[0].function for e in entries}) >= 2
+            and len({e[0].function for e in entries}) >= 2 and self._is_taken_in_several(lock, entries)
         }  # fmt: skip
+
+    def _is_taken_in_several(self, lock: str, entries: list[list[Spot]]) -> bool:
+        """Whether more than one function takes a lock around a place: else it only keeps that function from itself."""
+        if not self._races.memory.governs(entries[0][0].function):
+            return True
+        return len({taker for spots in entries for spot in spots for taker in self._takers(lock, spot)}) > 1
+
+    def _takers(self, lock: str, spot: Spot) -> Iterator[str]:
+        """The function that takes a lock around an access: its own, or the nearest one on the way."""
+        if lock in sides(self._places.locks(getattr(spot.access, "held", ()))):
+            yield spot.function
+            return
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None:
+                break
+            if lock not in sides(came.entry.locks):
+                yield came.caller
+                return
+            function, entry = came.caller, came.entry
+        yield function
 
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot)]
         own = self._one_writer(spots)
         for breach in spots:
-            if lock in sides(breach.locks) or ANY_LOCK in breach.locks or self._constructs(breach):
+            by_steps = self._races.memory.governs(breach.function)
+            if (
+                lock in (_guarding(breach) if by_steps else sides(breach.locks))
+                or ANY_LOCK in breach.locks
+                or self._constructs(breach)
+            ):
                 continue
             if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
+                continue
+            if by_steps and self._is_told(self._way_in(breach)[1]):
                 continue
             if self._is_contract(breach.function):
                 at_call = self._at_call(breach)
@@ -126,6 +164,8 @@ class Guards:
             or self._races.is_driven_instead(other, breach)
         ):
             return None
+        if self._races.comes_before(breach, other) or self._races.comes_before(other, breach):
+            return None
         first, second = (breach, other) if breach.is_write else (other, breach)
         if not first.is_write:
             return None
@@ -149,21 +189,27 @@ class Guards:
             confidence = 1
         if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
             confidence = 1
+        if self._races.held_apart(breach, other):
+            confidence = 1
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
 
     def _is_starting(self, spot: Spot) -> bool:
         """Whether a caller puts the object into service."""
-        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+        by_steps = self._races.memory.governs(spot.function)
+        if not self._contexts.roots[spot.entry.context].is_external or not (spot.located.own or by_steps):
             return False
         way = [function for function, _ in self._contexts.way(spot.function, spot.entry)]
         methods = [self._symbols.functions[function][1] for function in (*way, spot.function)]
+        if self._races.memory.governs(spot.function):
+            return any(prepares(method.name) for method in methods)
         return any(method.owner and is_starting(method.name) for method in methods)
 
     def _is_of_owner(self, place: Place, lock: str, breach: Spot) -> bool:
         """Whether it is known whose object a breach is of, or whoever it belongs to, it has the lock itself."""
-        return lock.rpartition(".")[0] == place.owner or not self._races.is_whose(breach)
+        owner = lock.rpartition(".")[0]
+        return owner == place.owner or not self._races.is_whose(breach) or self._races.goes_through(breach, owner)
 
     def _is_early(self, spot: Spot) -> bool:
         """Whether an access comes before something is started, in a language in which that is the only order."""
@@ -212,6 +258,10 @@ class Guards:
         alone = not context.many and not context.is_external and context.kind != "unknown"
         return first.entry.context == second.entry.context and alone
 
+    def _is_told(self, root_id: str) -> bool:
+        """Whether a caller from outside holds the lock: he is told to, or it is a log that he writes under it."""
+        return self._is_contract(root_id) or self._symbols.functions[root_id][1].name in PRINTED
+
     def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
         if function_id not in self._contracts:
@@ -223,6 +273,8 @@ class Guards:
         source = self._symbols.functions[function_id][0]
         owner = source.module.types.get(function.owner) if function.owner else None
         if owner is not None and UNSAFE.search(owner.doc):
+            return True
+        if not source.module.traits.atomic_steps and function.name.lower().startswith("unsafe"):
             return True
         named = function.name.lower().endswith(("_locked", "locked", "_unlocked", "nolock", "_no_lock", "_unsafe"))
         return named or bool(CONTRACT.search(function.doc))

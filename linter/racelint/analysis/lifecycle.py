@@ -16,6 +16,9 @@ CLOSING = {
     "__exit__", "__aexit__", "__del__",
 }  # fmt: skip
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
+REGISTERED = frozenset(
+    {"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"}
+)
 CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")  # where a word starts in mixed case
 
 
@@ -29,6 +32,17 @@ def is_lifecycle(name: str) -> bool:
 def is_starting(name: str) -> bool:
     """Whether a public function is one by which something is put into service: nobody uses it before."""
     return name in STARTING or name.startswith(("start_", "setup_", "init_", "async_setup", "on_start"))
+
+
+def prepares(name: str) -> bool:
+    """Whether a function makes an object or puts it into service, by its first word: `newStore`, `StartEtcd`."""
+    return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
+
+
+def is_registration(name: str) -> bool:
+    """Whether a public function hands over what is to be called later: mostly before anything runs."""
+    words = [word.lower() for word in CAPITAL.split(name)]
+    return words[0] == "register" or (words[0] in ("add", "set", "with", "on") and words[-1] in REGISTERED)
 
 
 def is_closing(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.attributes import Attributes
+from racelint.analysis.paths import root
 from racelint.analysis.starting import Starting
 from racelint.analysis.state import Held, State
 from racelint.analysis.types import ClassType, LibraryType
@@ -62,11 +63,22 @@ class Locking(Starting, Attributes):
 
     def publish(self, path: Value, values: Values) -> None:
         """What a shared path holds is no longer this function's own."""
+        self.expose(path, values)
         for value in values:
             if isinstance(value, (Fresh, Copy)) and self.types.container(value) is not None:
                 self.holders[value] = path
         if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             self.published.update(values)
+
+    def expose(self, path: Value, values: Values) -> None:
+        """Remember where others find objects that were made here, in a language in which that is compared."""
+        start = root(path)
+        if self.traits.atomic_steps or not isinstance(start, Param | Global | Captured):
+            return
+        if not (isinstance(start, Captured) and start.function == self.id):
+            for value in values:
+                if isinstance(value, Fresh):
+                    self.effects.exposed.setdefault(value, path)
 
     def _own_lock(self, type_id: str) -> str:
         """The kind of lock that a class of the project is, by its methods and its name."""

@@ -6,6 +6,7 @@ of them an index means is not known, so that they are not compared.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from racelint.analysis.body import own_each_turn
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
 from racelint.analysis.paths import root
+from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Fresh, Value
+from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -50,6 +52,12 @@ class Memory:
         self._symbols = symbols
         self._effects = effects
         self._contexts = contexts
+        self.waiting = [(f, e) for f, e in effects.items() if e.joined_at_end & LOCAL and self.governs(f)]
+        self._registered: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # what libraries are given to call
+        for function_id, each in effects.items():
+            for start in each.starts.values():
+                if start.kind == "unknown" and isinstance(start.callee, FunctionValue):
+                    self._registered[start.callee.function].append((function_id, start.span))
 
     def governs(self, function_id: str) -> bool:
         """Whether single steps of a function are not atomic."""
@@ -65,9 +73,17 @@ class Memory:
             return True  # it is registered; what calls it is mostly started later
         if access.span[:2] > context.span[:2]:
             return False
-        start = self._start(context)
-        looped = start is not None and start.looped and isinstance(access, Access) and access.looped
-        return not looped or self.is_new_each_turn(access.path, context)
+        start = self.start(context)
+        if start is None or not isinstance(access, Access):
+            return True
+        return not self._comes_again(start, access.span, context) or self.is_new_each_turn(access.path, context)
+
+    def _is_awaited_each_turn(self, context: Context) -> bool:
+        """Whether the loop that starts a context waits for what it has started, somewhere in a turn."""
+        start = self.start(context)
+        if start is None or start.loop is None or context.starter is None:
+            return False
+        return any(start.loop.holds(span) for span in self._effects[context.starter].waits)
 
     def _is_made_by(self, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object that a function has made, which it knows by a variable."""
@@ -76,13 +92,14 @@ class Memory:
             isinstance(start, Captured) and start.function == function_id and start != path
         )
 
-    def _start(self, context: Context) -> Start | None:
+    def start(self, context: Context) -> Start | None:
+        """What has started a context."""
         starts = self._effects[context.starter].starts.values() if context.starter else ()
         return next((start for start in starts if start.span == context.span), None)
 
     def is_new_each_turn(self, path: Value, context: Context) -> bool:
         """Whether what a path starts from is another one in each turn of the loop that starts a context."""
-        start, origin = self._start(context), root(path)
+        start, origin = self.start(context), root(path)
         if start is None or isinstance(origin, Fresh):
             return isinstance(origin, Fresh)
         if not isinstance(origin, Captured):
@@ -96,43 +113,96 @@ class Memory:
         if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
             return False
         if one.span == two.span:
-            return one.kind == LISTENER
-        second = self._start(max(one, two, key=lambda context: context.span or NOWHERE))
+            if one.kind == LISTENER or one.many or two.many:
+                return one.kind == LISTENER
+            starts = self._effects[one.starter].starts.values()  # what is handed to a closure runs in its goroutine
+            own = {start.callee.function for start in starts if isinstance(start.callee, FunctionValue)}
+            return not {one.function, two.function} <= own
+        second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
         return second is not None and bool(second.joined)
 
     def is_started_later(self, function: str, entry: Entry, context: Context, steps: int = 3) -> bool:
         """Whether an access lies in a call that is over when its caller starts what the context comes from."""
-        start = self._start(context)
+        if context.starter is None and self._is_registered_later(function, entry, context):
+            return True
+        start = self.start(context)
         if start is None or context.span is None or steps == 0:
             return False
         for caller, span in self._contexts.way(function, entry):
             if caller == context.starter:
-                return span[:2] < context.span[:2] and not start.looped
-        around = {e.context for e in self._contexts.entries.get(context.starter or "", ())}
-        if entry.context in around:
-            return False
+                return span[:2] < context.span[:2] and not self._comes_again(start, span, context)
+        around = list(self._contexts.entries.get(context.starter or "", {}))
+        if any(other.context == entry.context for other in around):
+            around = [other for other in around if not self._contexts.roots[other.context].is_external]
         return bool(around) and all(
-            self.is_started_later(function, entry, self._contexts.roots[index], steps - 1) for index in around
+            self._parts_before(function, entry, context, other)
+            if other.context == entry.context
+            else self.is_started_later(function, entry, self._contexts.roots[other.context], steps - 1)
+            for other in around
+        )
+
+    def _comes_again(self, start: Start, span: Span, context: Context) -> bool:
+        """Whether a spot stands in the loop that starts a context, which does not wait for it."""
+        if not start.looped or (start.loop is not None and not start.loop.holds(span)):
+            return False
+        return not self._is_awaited_each_turn(context)
+
+    def _parts_before(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
+        """Whether two ways from one root part in a function that goes the first one first."""
+        if context.starter is None or context.span is None:
+            return False
+        first = self._contexts.way(function, entry)
+        second = [*self._contexts.way(context.starter, starting), (context.starter, context.span)]
+        for (caller, span), (other, later) in zip(first, second, strict=False):
+            if caller != other:
+                return False
+            if span != later:
+                return span[:2] < later[:2] and not self._in_one_loop(caller, span, later)
+        return False
+
+    def _in_one_loop(self, function: str, first: Span, second: Span) -> bool:
+        """Whether a loop holds two calls of a function."""
+        looped = [site.looped for site in self._effects[function].calls.values() if site.span in (first, second)]
+        return all(looped) and bool(looped)
+
+    def _is_registered_later(self, function: str, entry: Entry, context: Context) -> bool:
+        """Whether a function on the way hands a library what the context runs, after the access."""
+        given = dict(self._registered.get(context.function, ()))
+        return any(
+            caller in given and span[:2] < given[caller][:2] for caller, span in self._contexts.way(function, entry)
         )
 
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
-        """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`."""
+        """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`.
+
+        That may be another field of the object, which is set there, too.
+        """
         for write in writes:
-            if not self.governs(write.function) or not write.locks:
+            if not self.governs(write.function) or not write.locks or write.access.kind != "store":
                 return False
-            stores = [a for a in self._effects[write.function].all_acts() if a.kind == "store" and a.by == "condition"]
-            if write.access.kind != "store" or all(a.span.line != write.access.span.line for a in stores):
+            if not any(self._sets_once(act, write.access) for act in self._effects[write.function].all_acts()):
                 return False
         return bool(writes)
 
-    def is_served(self, context: Context, steps: int = 3) -> bool:
-        """Whether a library starts a context, or a function that runs only where a library has called it."""
-        if context.is_external or steps == 0:
+    def _sets_once(self, act: Act, write: Access | Act) -> bool:
+        """Whether an act is the store itself, or one beside it to the same object, after the same test."""
+        if act.kind != "store" or act.by != "condition":
+            return False
+        together = isinstance(act.path, Field) and isinstance(write.path, Field) and act.path.base == write.path.base
+        near = act.check.line <= write.span.line and act.held == write.held
+        return act.span.line == write.span.line or (together and near)
+
+    def is_served(self, context: Context, steps: int = 3, *, asked: bool = False) -> bool:
+        """Whether a library starts a context, or a function that runs only where a library has called it.
+
+        `asked`: or where callers from outside have, who have the object already.
+        """
+        if steps == 0 or (context.is_external and not asked):
             return False
         if context.starter is None:
             return True
         roots = {entry.context for entry in self._contexts.entries.get(context.starter, ())}
-        return bool(roots) and all(self.is_served(self._contexts.roots[index], steps - 1) for index in roots)
+        return bool(roots) and all(self.is_served(self._contexts.roots[i], steps - 1, asked=asked) for i in roots)
 
     def is_initial(self, root_id: str) -> bool:
         """Whether the program's start is the way to an access: what libraries call comes later."""

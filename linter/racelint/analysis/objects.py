@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 
 if TYPE_CHECKING:
     from racelint.analysis.contexts import Contexts, Entry
@@ -28,6 +28,16 @@ class Objects:
 
     def of(self, path: Value | None, function: str, entry: Entry, steps: int = MOST_STEPS) -> int:
         """What the object at the end of a path is to the context of an entry state."""
+        found = self._of(path, function, entry, steps)
+        return SHARED if found == MAYBE and self._is_the_one(path) else found
+
+    def _is_the_one(self, path: Value | None) -> bool:
+        """Whether there is only one object of a type; what lies in a container is one of several."""
+        if path is None or isinstance(path, Element | Member):
+            return False
+        return self._places.class_of(path) in self._contexts.singles
+
+    def _of(self, path: Value | None, function: str, entry: Entry, steps: int) -> int:
         match path:
             case None | TypeValue() | Global():
                 return SHARED

@@ -130,8 +130,8 @@ class Operations(Body):
 
         A channel that an object has tells when the rest of the object may be looked at.
         """
-        if isinstance(value, Fresh):
-            state.joined |= LOCAL
+        if isinstance(value, Fresh) and not any([frame.endless for frame in self.frames]):
+            state.joined |= LOCAL  # in an endless loop it is what the loop lives on
         elif isinstance(value, Field) and self._only_signals(value):
             state.signalled |= {value.base}
         return (Result(self.site(span, state), self.types.text(self.types.element(self.types.of(value), "value"))),)
@@ -189,6 +189,8 @@ class Operations(Body):
                 self._contain(made, parts, keys)
                 for name, values in fields:
                     state.heap[field(made, name)] = values
+                    if f"{found.name}.{name}" in self.knowledge.concurrency.counts:
+                        self.effects.counts[f"{found.name}.{name}"] = values
                 self.registered_fields(self.types.text(found), fields, expr.span)
                 if not self._starts_fields(self.types.text(found), fields, expr.span, state):
                     self.hand_over(tuple(parts), tuple(fields), expr.span, state)
@@ -216,7 +218,7 @@ class Operations(Body):
         if record.is_interface:
             return (NONE,)
         made = Fresh(type_id, site)
-        self.effects.made[site.span, type_id] = None
+        self.effects.made[site.span, type_id] = bool(self.frames)
         if record.underlying is not None:
             self._fill(made, parts, keys, state)
             self._contain(made, parts, keys)
@@ -226,6 +228,7 @@ class Operations(Body):
             self.keep_function(type_id, name, values)
             for value in values:
                 self.effects.store(path, value)
+            self._note_lock(type_id, name, values)
         return (made,)
 
     def _contain(self, made: Fresh, parts: list[Values], keys: list[Values]) -> None:
@@ -233,6 +236,18 @@ class Operations(Body):
         for key, values in zip(keys, parts, strict=False):
             for value in values:
                 self.put(made, value, key[0] if len(key) == 1 else None)
+
+    def _note_lock(self, type_id: str, name: str, values: Values) -> None:
+        """Remember a field that is given another object's lock; a copy of the same type has the same lock."""
+        if len(values) != 1 or not isinstance(values[0], Param | Field | Global | Captured):
+            return
+        given = values[0]
+        if isinstance(given, Field) and given.name == name and self.types.class_of(given.base) == type_id:
+            return
+        if self.lock_kind(given):
+            known = self.summaries.hints.given_locks.setdefault((type_id, name), given)
+            if known != given:
+                self.summaries.hints.given_locks[type_id, name] = UNKNOWN
 
     def _fill(self, made: Fresh, parts: list[Values], keys: list[Values], state: State) -> None:
         for key, values in zip(keys, parts, strict=False):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.state import FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
@@ -44,13 +46,20 @@ class Located(Record):
 class Places:
     """Finds the place of a path and the name of a lock; memoised."""
 
-    def __init__(self, symbols: Symbols, types: Types, knowledge: Knowledge) -> None:
+    def __init__(
+        self,
+        symbols: Symbols,
+        types: Types,
+        knowledge: Knowledge,
+        given_locks: Mapping[tuple[str, str], Value] | None = None,
+    ) -> None:
         self._symbols = symbols
         self._types = types
         self._concurrency = knowledge.concurrency
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}
+        self._given_locks = given_locks if given_locks is not None else {}
         self._own_fields: dict[tuple[str, str], bool] = {}
         self._back: dict[tuple[str, str], bool] = {}
 
@@ -58,6 +67,10 @@ class Places:
         """A started function's parameter is what it was given; of several starts the first one counts."""
         if type(value) in (Field, Global, Captured):
             self._given.setdefault(parameter, value)
+
+    def class_of(self, path: Value) -> str | None:
+        """The project's class of what a path leads to."""
+        return self._types.class_of(path)
 
     def is_bound(self, parameter: Param) -> bool:
         """Whether it is known what a started function's parameter is."""
@@ -227,6 +240,7 @@ class Places:
     def lock(self, value: Value) -> str:
         """The name of a lock; two locks of one name may be the same, `ANY_LOCK` may be any."""
         if value not in self._locks:
+            self._locks[value] = ANY_LOCK  # cut cycles
             self._locks[value] = self._lock(value)
         return self._locks[value]
 
@@ -263,6 +277,9 @@ class Places:
                 return ANY_LOCK
 
     def _lock_of_field(self, owner: str, name: str) -> str:
+        given = self._given_locks.get((owner, name))
+        if given is not None:  # another object's lock
+            return self.lock(given) if isinstance(given, Field | Global | Captured) else ANY_LOCK
         found = None
         for declarer, record in self._symbols.field_records(owner, name):
             found = (declarer, record)

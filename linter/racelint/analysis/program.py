@@ -139,7 +139,7 @@ class Program:
         if self._linked is None:
             self._run_all()
             effects = self._summaries.effects
-            places = Places(self._symbols, self._types, self._knowledge)
+            places = Places(self._symbols, self._types, self._knowledge, self._summaries.hints.given_locks)
             contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places).run()
             races = Races(self._symbols, effects, places, contexts)
             pairs = one_a_cause(races.all())

@@ -11,7 +11,7 @@ from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
-from racelint.analysis.lifecycle import is_closing
+from racelint.analysis.lifecycle import is_closing, is_registration, prepares
 from racelint.analysis.memory import SHAPES, Memory
 from racelint.analysis.memory import shape as memory_shape
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
@@ -162,15 +162,9 @@ class Races:
     def _reached(self, path: Value, entry: Entry) -> int:
         """What an object that a path leads to is to the context: a variable's is shared with what its call starts."""
         start = root(path)
-        if isinstance(start, Captured) and path != start and not self._is_instance(start):
+        if isinstance(start, Captured) and path != start and not self._symbols.is_captured_instance(start):
             return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
         return of_root(path, self._symbols)
-
-    def _is_instance(self, variable: Captured) -> bool:
-        """Whether a captured variable is the instance of the method around."""
-        _, function = self._symbols.functions[variable.function]
-        names = [parameter.name for parameter in function.parameters[:1]]
-        return function.binding == "instance" and bool(function.owner) and names == [variable.name]
 
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
@@ -237,6 +231,10 @@ class Races:
             return Silence.OWNED
         if _made_apart(write, other) and not self._is_same_holder(write.entry.origin, other.entry.origin):
             return Silence.APART
+        if self._is_over(write, other) or self._is_over(other, write):
+            return Silence.ORDERED
+        if self._has_waited(write, other.entry.context) or self._has_waited(other, write.entry.context):
+            return Silence.ORDERED
         if self.is_driven_instead(write, other) or self.is_driven_instead(other, write):
             return Silence.CALLERS
         if self.has_ended(write.function, write.access.joined, two) or self.has_ended(
@@ -271,7 +269,7 @@ class Races:
         if shape == "store-store" or (shape == "update-reset" and not self.is_tested(place)):
             confidence = 1  # the last one wins, and nothing is decided by it
         if MAYBE in (write.receiver, other.receiver):
-            confidence = 1
+            confidence = min(confidence, 2) if self._locks_itself(write, other) else 1
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             confidence = 1  # who reads it has mostly come by what sets it
         if self.is_far(write) or self.is_far(other):
@@ -354,6 +352,35 @@ class Races:
             return self._family(self._symbols.owner_of(function_id), self._symbols.owner_of(context.starter))
         return bool(joined & LOCAL) and context.starter == function_id
 
+    def _is_over(self, spot: Spot, other: Spot) -> bool:
+        """Whether what leads to the other's start waits for all it starts, and the access is not on its way."""
+        if not self.memory.governs(spot.function) or self._contexts.roots[spot.entry.context].many:
+            return False
+        mine = self._functions(spot)
+        for function, _ in self.memory.waiting:
+            if other.entry.context not in self._contexts.started_under.get(function, ()) or function in mine:
+                continue
+            if any(entry.context == spot.entry.context for entry in self._contexts.entries.get(function, ())):
+                return True
+        return False
+
+    def _has_waited(self, spot: Spot, context: int) -> bool:
+        """Whether a caller on the way has waited for what it had started, and a context comes from that."""
+        if not self.memory.governs(spot.function):
+            return False
+        for caller, span in self._contexts.way(spot.function, spot.entry):
+            if self._comes_from(context, caller):
+                sites = [site for site in self._effects[caller].calls.values() if site.span == span]
+                if sites and all(site.joined & LOCAL for site in sites):
+                    return True
+        return False
+
+    def _comes_from(self, context: int, function: str) -> bool:
+        """Whether a function starts a context, or what it starts does."""
+        under = self._contexts.started_under
+        mine = under.get(function, frozenset())
+        return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
+
     def are_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two methods that use their own instance are of classes that no object has both of."""
         owners = [self._symbols.owner_of(spot.function) for spot in (first, second)]
@@ -367,6 +394,13 @@ class Races:
             return True
         external = self._contexts.roots[against.entry.context].is_external
         return external and shape == "check-use" and self._is_setter(against.function)
+
+    def _configures(self, caller: Spot) -> bool:
+        """Whether a caller only stores what he gives, or registers it: `Add...` of a listener, a handler."""
+        if self._is_setter(caller.function):
+            return True
+        function = self._symbols.functions[caller.function][1]
+        return function.is_public and is_registration(function.name)
 
     def _is_setter(self, function_id: str) -> bool:
         """Whether a function only stores what it is given."""
@@ -475,9 +509,17 @@ class Races:
         states = self._contexts.entries.get(context.starter or "", ())
         return all(self._contexts.roots[entry.context].is_external for entry in states)
 
+    def _programs(self, spot: Spot, context: Context) -> frozenset[str]:
+        """The programs in which an access may happen; none if that is not known."""
+        root = context.starter or self._contexts.root(spot.function, spot.entry)
+        return self._contexts.programs.get(root, frozenset())
+
     def _goroutines(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """The same where goroutines are all there is, and any order of steps must be made."""
         memory = self.memory
+        mine, theirs = self._programs(write, one), self._programs(other, two)
+        if mine and theirs and mine.isdisjoint(theirs):
+            return Silence.APART
         if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
             return Silence.ORDERED
         if memory.is_started_later(write.function, write.entry, two) or memory.is_started_later(
@@ -497,18 +539,78 @@ class Races:
             return Silence.CALLERS
         elif write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
-        if self.is_whose(write) or self.is_whose(other) or self._held_apart(write, other):
+        says_shared = self._locks_itself(write, other)
+        if self.held_apart(write, other) or ((self.is_whose(write) or self.is_whose(other)) and not says_shared):
+            return 1
+        if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
 
-    def _held_apart(self, first: Spot, second: Spot) -> bool:
-        """Whether two methods' own instances were found in two fields: two objects, as far as can be told."""
-        one, two = first.entry.origin.lstrip("="), second.entry.origin.lstrip("=")
-        starts = (root(first.access.path), root(second.access.path))
-        return bool(one) and bool(two) and one != two and all(self._symbols.is_instance(start) for start in starts)
+    def _are_alternatives(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
+        """Whether two methods start what does the same, and nobody calls both: a caller has his choice."""
+        starters = (one.starter, two.starter)
+        if one == two or None in starters or starters[0] == starters[1]:
+            return False
+        owners = [self._symbols.owner_of(starter) for starter in starters if starter is not None]
+        if owners[0] != owners[1] or not owners[0] or not self._do_the_same(one, two):
+            return False
+        both = {first.entry.context, second.entry.context}
+        return not any(both <= started for started in self._contexts.started_under.values())
+
+    def _do_the_same(self, one: Context, two: Context) -> bool:
+        """Whether two contexts call one function of the project, at their roots."""
+        called = [{c for _, c in self._effects[f].calls if isinstance(c, str)} for f in (one.function, two.function)]
+        return not called[0].isdisjoint(called[1])
+
+    def _precedes(self, spot: Spot, context: Context) -> bool:
+        """Whether a store is part of what sets the program up, before a library has any reason to call."""
+        looped = isinstance(spot.access, Access) and spot.access.looped
+        if spot.access.kind != "store" or looped or not self.memory.is_served(context, asked=True):
+            return False
+        if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._functions(spot):
+            return False
+        return any(prepares(self._symbols.functions[function][1].name) for function in self._functions(spot))
+
+    def _locks_itself(self, first: Spot, second: Spot) -> bool:
+        """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""
+        if not self.memory.governs(first.function) or not (_holds_own_lock(first) or _holds_own_lock(second)):
+            return False
+        return self._functions(first).isdisjoint(self._functions(second))
+
+    def comes_before(self, spot: Spot, other: Spot) -> bool:
+        """Whether an access is over when what leads to the context of the other one is started."""
+        context = self._contexts.roots[other.entry.context]
+        return self.memory.governs(spot.function) and self.memory.is_started_later(spot.function, spot.entry, context)
+
+    def held_apart(self, first: Spot, second: Spot) -> bool:
+        """Whether two objects of one type were found in two fields: two objects, as far as can be told."""
+        if first.located.type in self._contexts.singles:
+            return False
+        one, two = self._home(first), self._home(second)
+        return bool(one) and bool(two) and one != two
+
+    def _home(self, spot: Spot) -> str:
+        """The field in which an access's object was found: "Type.field", "" if in none."""
+        path: Value | None = spot.access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        path = path.base if isinstance(path, Field) else None
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            if isinstance(path, Field):
+                owner = self._places.class_of(path.base)
+                return f"{owner}.{path.name}" if owner is not None else ""
+            if isinstance(path, Param | Captured) and self._symbols.is_instance_of(path):
+                return entry.origin.lstrip("=")
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(path, Param) or path.function != function:
+                return ""
+            path = self._contexts.given(came, function, path)
+            function, entry = came.caller, came.entry
+        return ""
 
     def is_whose(self, spot: Spot) -> bool:
         """Whether it is open whose object an access is of: one of several, or a caller's."""
@@ -517,6 +619,8 @@ class Races:
     def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function, by what that very call of it starts, and by the function itself."""
         place = write.located.place
+        if one == two and self._is_handed(write, one) and self._is_handed(other, two):
+            return 3 if one.many else Silence.ONE_CONTEXT
         if place.owner not in (one.starter, two.starter):
             return Silence.APART
         if one == two:
@@ -525,6 +629,35 @@ class Races:
             return Silence.APART if self.memory.is_new_each_turn(write.access.path, one) else 3
         outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]
         return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
+
+    def goes_through(self, spot: Spot, owner: str) -> bool:
+        """Whether the way to an access's object leads through an object of a type: what that one has is meant."""
+        path: Value | None = spot.access.path
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            inner = path
+            while isinstance(inner, Field | Element | Member):
+                inner = inner.base
+                if self._places.class_of(inner) == owner:
+                    return True
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(inner, Param) or inner.function != function:
+                return False
+            path = self._contexts.given(came, function, inner)
+            function, entry = came.caller, came.entry
+        return False
+
+    def _is_handed(self, spot: Spot, context: Context) -> bool:
+        """Whether a closure runs in a context that a function has started which its maker has handed it to."""
+        maker = spot.located.place.owner
+        start = self.memory.start(context)
+        if start is None or start.endless:
+            return False  # one after the other, mostly
+        if context.starter == maker or not spot.function.startswith(f"{maker}."):
+            return False
+        if spot.entry.context not in self._contexts.started_under.get(maker, ()):
+            return False
+        return all(entry.context != spot.entry.context for entry in self._contexts.entries.get(maker, ()))
 
     def _outside(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A caller beside a goroutine: sure enough if the type, or the package, itself starts that."""
@@ -535,7 +668,9 @@ class Races:
         if served and self.memory.is_initial(self._contexts.root(caller.function, caller.entry)):
             return Silence.ORDERED
         place = write.located.place
-        if caller.is_write and (served or place.kind == "global" or self._is_setter(caller.function)):
+        if caller.is_write and any(prepares(self._symbols.functions[f][1].name) for f in self._functions(caller)):
+            return 1  # first an object is made and filled, then it is put into service
+        if caller.is_write and (served or place.kind == "global" or self._configures(caller)):
             return 1  # mostly configuration, before anything runs
         if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
             return 1
@@ -670,6 +805,14 @@ def _is_member(path: Value) -> bool:
             return True
         path = path.base
     return False
+
+
+def _holds_own_lock(spot: Spot) -> bool:
+    """Whether a write is made under a lock of the object itself: its author thinks that others have it, too."""
+    if not spot.is_write or spot.located.place.kind != "field":
+        return False
+    owner = spot.located.place.owner
+    return any(lock.rpartition(".")[0] == owner for lock in of_threads(spot.locks))
 
 
 def _class(spot: Spot) -> str:

@@ -61,4 +61,5 @@ class Hints:
         self.filled: dict[tuple[str, str], bool] = {}  # fields with entries; whether those come from outside
         self.kept: dict[tuple[str, str], dict[Value, None]] = {}  # what is put into fields that hold functions
         self.told: dict[tuple[str, str], Registration] = {}  # such fields that are called with shared objects
+        self.given_locks: dict[tuple[str, str], Value] = {}  # fields that hold another object's lock, and that lock
         self.exact: set[Span] = set()  # copies that share all fields, whatever the object's class says of copying

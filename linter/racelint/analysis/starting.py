@@ -44,6 +44,9 @@ RESOURCES = (
     "Channel",
     "Transport",
 )
+GOROUTINE = "goroutine"
+LEADING = "leading"  # a goroutine that is started when this process becomes the leader
+COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
 RUNS = "start"  # the method that makes a thread object run
 WAITS = "join"
 
@@ -61,9 +64,12 @@ class Starting(Body):
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
-        looped = bool(self.frames) and not alone
-        loop = next((frame.loop for frame in reversed(self.frames) if frame.loop is not None), None)
-        start = Start(callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined)
+        looped = bool(self.frames) and not alone and (self.traits.atomic_steps or not self.leaving)
+        loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
+        endless = bool(self.frames) and self.frames[-1].endless
+        start = Start(
+            callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless
+        )
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
@@ -87,6 +93,7 @@ class Starting(Body):
         """A function or constructor of a library: what it starts."""
         if name in self.knowledge.concurrency.joins:
             state.joined |= LOCAL
+            self.effects.waits.add(call)
         if not args and not keywords and not self.spread:
             return
         owner, _, method = name.rpartition(".")
@@ -187,6 +194,7 @@ class Starting(Body):
         elif found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
+                self.effects.waits.add(call)
             self.hand_over(args, keywords, call, state)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)

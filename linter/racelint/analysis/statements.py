@@ -18,6 +18,7 @@ from racelint.analysis.values import (
     Builtin,
     Captured,
     Copy,
+    Element,
     Field,
     Fresh,
     FunctionValue,
@@ -305,6 +306,7 @@ class Statements(Calls):
             elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
                 self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
             path = element(base, known)
+            self.expose(base, values)
             if path != UNKNOWN:
                 state.heap[path] = values
 
@@ -327,6 +329,7 @@ class Statements(Calls):
         self.sink = stmt.target
         mutable = [v for v in current if change and self._changes_in_place(v, stmt.operator)]
         for value in mutable:
+            self.expose(value, added)
             self.fill(value, f"{stmt.operator}=", added, stmt.span, state)
             self.change(value, str(change), f"{stmt.operator}=", (), stmt.span, state, added=added)
         if mutable:
@@ -455,7 +458,9 @@ class Statements(Calls):
             return
         for value in values:
             for container, _ in iterated(value):
-                if isinstance(container, Field | Global) and self.types.container(container) is not None:
+                inner = isinstance(container, Element) and not self.traits.atomic_steps
+                shared = isinstance(container, Field | Global) or inner
+                if shared and self.types.container(container) is not None:
                     self.note(container, "hand-out", span, state, "view" if isinstance(value, View) else "live")
 
     def caught(self, target: Expr | None, state: State) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
 from racelint.analysis.packages import by_module, merged
-from racelint.analysis.values import Builtin, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
+from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
     Assigned,
@@ -35,7 +36,9 @@ from racelint.model import (
 )
 
 MODULE = "<module>"
-STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "testing", "testutil", "testutils", "e2e"})  # packages of Go
+# Packages, files and types of Go that stand in for others in tests.
+STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"})
+DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake)|^(?:mock|fake)[A-Z]")
 LINKS = 12  # re-exports followed before a name counts as unknown
 
 
@@ -144,13 +147,19 @@ class Symbols:
         for star in content.star_imports:
             target = self.module(_absolute(source, star), source)
             further = target is not None and target not in seen and links > 0
-            found = self.attribute(target, name, links - 1, seen) if further and target else None
+            found = self._of_star(target, name, links - 1, seen) if further and target else None
             if found is None and target is None and self._is_library(f"{star.module}.{name}"):
                 found = Builtin(f"{star.module}.{name}")
             if found is not None:
                 return found
         submodule = self.module(f"{source.name}.{name}", source)
         return ModuleValue(submodule) if submodule else None
+
+    def _of_star(self, module: str, name: str, links: int, seen: frozenset[str]) -> Value | None:
+        """What taking over all of a module's names gives; a Go package does not hand on what it has taken over."""
+        content = self.sources[module].module
+        handed_on = content.traits.duck_typed or name in content.globals
+        return self.attribute(module, name, links, seen) if handed_on else None
 
     def name(self, module: str, name: str) -> Value:
         """What a global name means in a module; names defined nowhere are builtins."""
@@ -293,8 +302,12 @@ class Symbols:
 
     def stands_in(self, function_id: str) -> bool:
         """Whether a function belongs to a package of stand-ins for tests, in a language that keeps them so."""
-        source = self.functions[function_id][0]
-        return not source.module.traits.duck_typed and not STAND_INS.isdisjoint(source.path.lower().split("/")[-3:-1])
+        source, function = self.functions[function_id]
+        if source.module.traits.duck_typed:
+            return False
+        *folders, file = source.path.lower().removesuffix(".go").split("/")[-3:]
+        named = bool(function.owner) and bool(DOUBLE.search(function.owner or ""))
+        return named or not STAND_INS.isdisjoint(folders) or not STAND_INS.isdisjoint(file.split("_"))
 
     def fits_many(self, function_id: str) -> bool:
         """Whether an abstract method is the only one of its interface: unrelated types have it, too."""
@@ -403,6 +416,16 @@ class Symbols:
     def field_owners(self, name: str) -> list[str]:
         """The types that have a field of this name."""
         return self._owners_of_fields.get(name, [])
+
+    def is_instance_of(self, value: Param | Captured) -> bool:
+        """Whether a parameter or a captured variable is a method's own instance."""
+        return self.is_captured_instance(value) if isinstance(value, Captured) else self.is_instance(value)
+
+    def is_captured_instance(self, variable: Captured) -> bool:
+        """Whether a captured variable is the instance of the method around."""
+        function = self.functions[variable.function][1]
+        names = [parameter.name for parameter in function.parameters[:1]]
+        return function.binding == "instance" and bool(function.owner) and names == [variable.name]
 
     def only_owner(self, field: str) -> str | None:
         """The one type that has a field of this name."""

@@ -487,7 +487,8 @@ class Types:
         if not isinstance(container, LibraryType) or not container.args:
             return container if part == "element key" and container == LibraryType("int") else None
         if part == "element key":
-            return container.args[0] if container.name in ("map", "chan") else LibraryType("int")
+            row = self._knowledge.container(container.name)
+            return container.args[0] if row is None or not row.sequence else LibraryType("int")
         return container.args[-1]
 
     def member(self, type_id: str, name: str) -> TypeOf | None:

@@ -46,6 +46,8 @@ CONTEXTS = {
     "task",
     "loop",
     "remote",
+    "command",
+    "leading",
     "greenlet",
     "process",
     "handler",
@@ -144,7 +146,8 @@ class EntryRow:
     (and are named as one of `methods` if there are any); with `embeds`, the `methods` of types that embed one of a
     library named so. `many` is false for what a library calls one at a time. `instance` is "call" if each call has an
     object of its own, "own" if each object has its one context, else "shared"; `only` is "sync" or "async" if the row
-    holds for such functions alone.
+    holds for such functions alone. `workers` names the field of a library's type, "package.Type.Field", in which the
+    type that has the method says how many calls may run at once, if it says so.
     """
 
     kind: str
@@ -159,6 +162,7 @@ class EntryRow:
     many: bool = True
     instance: str = "shared"
     only: str = ""
+    workers: str = ""
     source: str = ""
 
 
@@ -184,10 +188,11 @@ class Concurrency:
         self.gives = frozenset(name for row in self.locks.values() for name in row.give)
         self.starts = {name: row for row in starts for name in row.names}
         self.entries = tuple(entries)
+        self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
         self.joins = frozenset(joins)
         self.counterparts = tuple(counterparts)
-        listed = (*self.starts, *self.joins)
+        listed = (*self.starts, *self.joins, *self.counts)
         self.types = self.safe | {owner for name in listed if (owner := name.rpartition(".")[0])}
         self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
 

@@ -153,6 +153,9 @@ class Statements(Expressions):
             target, value = self.expr(left[0]), self.expr(right[0])
             self.bind(target, Op(operator[:-1], (target, value), span))
             out.append(Update(target, operator[:-1], value, span))
+        elif len(left) == 1 and self._is_swapped_out(node, left[0], right[0]):
+            target = self.expr(left[0])
+            out.append(Delete(Item(target, Op("slice", (), span), span), span))
         elif len(left) == 1 and self._is_append(left[0], right[0]):
             self._append(left[0], right[0], span, out)
         else:
@@ -168,6 +171,28 @@ class Statements(Expressions):
             return False
         first = field(arguments[0], "operand") if arguments[0].type == "slice_expression" else arguments[0]
         return self.text.of(first) == self.text.of(target)
+
+    def _is_swapped_out(self, node: Node, target: Node, value: Node) -> bool:
+        """Whether an element has given its place to the last one: `x[i] = x[len(x)-1]; x = x[:len(x)-1]`."""
+        before = node.prev_named_sibling
+        while before is not None and before.type == "comment":
+            before = before.prev_named_sibling
+        if before is None or before.type != "assignment_statement" or value.type != "slice_expression":
+            return False
+        name, end = self.text.of(target), value.child_by_field_name("end")
+        if (
+            value.child_by_field_name("start") is not None
+            or end is None
+            or self.text.of(field(value, "operand")) != name
+        ):
+            return False
+        last = f"len({name})-1"
+        places = parts(field(before, "left"))
+        given = [self.text.of(each).replace(" ", "") for each in parts(field(before, "right"))]
+        cells = [
+            each for each in places if each.type == "index_expression" and self.text.of(field(each, "operand")) == name
+        ]
+        return bool(cells) and self.text.of(end).replace(" ", "") == last and f"{name}[{last}]" in given
 
     def _is_cut(self, call: Node) -> bool:
         func = field(call, "function")
