@@ -24,6 +24,7 @@ from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Pa
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
 MOST_CALLS = 6  # from a context's root to an access
+MOST_TOGETHER = 8  # the same for both sides of a race together
 ERROR = 3  # of SEVERITY
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
 REMOVALS = frozenset({"remove", "discard", "clear"})
@@ -272,7 +273,7 @@ class Races:
             confidence = min(confidence, 2) if self._locks_itself(write, other) else 1
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             confidence = 1  # who reads it has mostly come by what sets it
-        if self.is_far(write) or self.is_far(other):
+        if self.is_far(write) or self.is_far(other) or self._are_far(write, other):
             confidence = 1
         if shape in ("check-use", "check-act") and self.is_mild(shape, write, other):
             confidence = 1
@@ -443,6 +444,11 @@ class Races:
             return False
         classes = self._concrete.classes
         return classes(first.function, first.entry).isdisjoint(classes(second.function, second.entry))
+
+    def _are_far(self, first: Spot, second: Spot) -> bool:
+        """Whether the two ways together are so long that some condition mostly stands against one of them."""
+        steps = sum(len(self._contexts.way(spot.function, spot.entry)) for spot in (first, second))
+        return steps > MOST_TOGETHER
 
     def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""
