@@ -163,11 +163,13 @@ class Teller:
 
 
 def _standing(first: Spot, second: Spot, shape: str) -> tuple[Spot, Spot]:
-    """The order of the two sides: an act first, then what holds fewer locks, then the write."""
+    """The order of the two sides: an act first, what holds fewer locks, the iteration that fails, the write."""
 
     def rank(spot: Spot) -> tuple[bool, ...]:
         if shape in SHAPES:
             return not spot.locks, spot.is_write
+        if shape == "resize-iterate":
+            return not spot.locks, spot.access.kind == "iterate"
         return isinstance(spot.access, Act) and spot.is_write, not spot.locks and spot.is_write, spot.is_write
 
     return (second, first) if rank(second) > rank(first) else (first, second)
