@@ -72,6 +72,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     registrations, what constructors and what sets the program up write before callers come, what interfaces with a
     single method lead to. A write under a lock of the object itself says that others have the object.
 
+    A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
+    that fails, else at the write.
+
     ## Known limits
 
     Conditions that go together (`if c.running` on both sides) are not understood in Go. Objects are told apart by class
