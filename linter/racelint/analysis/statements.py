@@ -51,6 +51,7 @@ from racelint.model import (
     Spawn,
     Star,
     Stmt,
+    TypeRef,
     Update,
 )
 from racelint.span import Span
@@ -444,7 +445,8 @@ class Statements(Calls):
     def jump(self, jump: Jump, state: State) -> None:
         """Evaluate what is returned or raised."""
         if jump.value is not None:
-            values = self.use(jump.value, state)
+            expected = jump.kind != "return" or not _may_be_none(self.function.returns)
+            values = self.use(jump.value, state) if expected else self.evaluate(jump.value, state)
             if jump.kind == "return":
                 values = self.dereferenced(jump.value, values, state)
                 self._hand_out(values, jump.span, state)
@@ -492,3 +494,11 @@ def _discarded(stmt: Stmt) -> Span | None:
     while isinstance(value, Await):
         value = value.value
     return value.span if isinstance(value, Call) else None
+
+
+def _may_be_none(returns: TypeRef | None) -> bool:
+    """Whether a function says that it may return nothing: then its callers expect that."""
+    if returns is None:
+        return False
+    name = returns.name.rpartition(".")[2]
+    return name in ("Optional", "None") or (name == "Union" and any(_may_be_none(arg) for arg in returns.args))
