@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from tests.unit.programs import lower
 
-from racelint.analysis.contexts import Context, Contexts, Entry, Finder
+from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
+from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.places import Places
 from racelint.analysis.program import FRAMES

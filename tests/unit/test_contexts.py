@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.concurrent_programs import Parallel, parallel
 
-from racelint.analysis.contexts import FRESH, MAYBE, MOST_HANDED, MOST_KEPT, OWN, SHARED
+from racelint.analysis.edges import MOST_HANDED, MOST_KEPT
+from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
 
 # --- roots ------------------------------------------------------------------------------------------------------------
 

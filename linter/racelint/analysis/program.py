@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeAlias
 from racelint.analysis.body import Conflict
 from racelint.analysis.caches import Caches
 from racelint.analysis.cachewrites import CacheMutation, CacheTeller
-from racelint.analysis.contexts import Contexts, Finder
+from racelint.analysis.contexts import Contexts
 from racelint.analysis.describe import Describe
 from racelint.analysis.explain import Explainer
+from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told

@@ -233,6 +233,10 @@ class Symbols:
             case _:
                 return None
 
+    def is_ordered_by_steps(self, function_id: str) -> bool:
+        """Whether a function is of a language where single steps are not atomic: their order must be made."""
+        return not self.functions[function_id][0].module.traits.atomic_steps
+
     def is_coroutine(self, function_id: str, knowledge: Knowledge) -> bool:
         """Whether calling a function makes a coroutine: it is async, or a generator that a decorator makes one."""
         source, function = self.functions[function_id]

@@ -1,0 +1,64 @@
+"""Contracts: the locks that a decorator holds around every call of what it decorates."""
+
+from __future__ import annotations
+
+from racelint.analysis.effects import Effects
+from racelint.analysis.places import Places
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Param, Value
+from racelint.knowledge import Knowledge
+from racelint.model import Call, Function
+
+
+class Contracts:
+    """Finds the locks that callers of a function hold by its decorators."""
+
+    def __init__(self, symbols: Symbols, knowledge: Knowledge, effects: dict[str, Effects], places: Places) -> None:
+        self._symbols = symbols
+        self._knowledge = knowledge
+        self._effects = effects
+        self._places = places
+        self._found: dict[str, frozenset[str]] = {}
+
+    def of(self, function_id: str) -> frozenset[str]:
+        """Locks that a decorator holds around every call of a function."""
+        if function_id not in self._found:
+            self._found[function_id] = self._find(function_id)
+        return self._found[function_id]
+
+    def _find(self, function_id: str) -> frozenset[str]:
+        source, function = self._symbols.functions[function_id]
+        locks: set[str] = set()
+        for decorator in function.decorators:
+            named = decorator.func if isinstance(decorator, Call) else decorator
+            value = self._symbols.static(source.name, named)
+            if isinstance(value, Builtin) and self._knowledge.does(value.name, "synchronized"):
+                locks.add(f"@{value.name}")
+            elif isinstance(value, FunctionValue):
+                locks |= self._held_by_wrapper(value.function, source.name, function)
+        return frozenset(locks)
+
+    def _held_by_wrapper(self, decorator: str, module: str, function: Function) -> set[str]:
+        """Locks that a decorator of the project holds around the call of what it decorates."""
+        source, declared = self._symbols.functions[decorator]
+        locks: set[str] | None = None
+        for qualname, other in source.module.functions.items():
+            if other.parent is None or not _is_within(other, declared.qualname):
+                continue
+            other_id = f"{source.name}:{qualname}"
+            effects = self._effects.get(other_id)
+            for site in effects.calls.values() if effects else ():
+                if isinstance(site.callee, Captured):
+                    held = {self._renamed(h.lock, other_id, module, function) for h in site.held}
+                    locks = held if locks is None else locks & held
+        return locks or set()
+
+    def _renamed(self, lock: Value, wrapper: str, module: str, function: Function) -> str:
+        """A lock of the wrapper's first argument is one of the decorated method's own instance."""
+        if isinstance(lock, Field) and lock.base == Param(wrapper, 0) and function.owner:
+            return self._places.lock(Field(Param(f"{module}:{function.qualname}", 0), lock.name))
+        return self._places.lock(lock)
+
+
+def _is_within(function: Function, qualname: str) -> bool:
+    return function.qualname.startswith(f"{qualname}.")

@@ -1,0 +1,146 @@
+"""Edges: which function calls which, also by callables that fields, variables and parameters hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from racelint.analysis.contexts import targets
+from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.places import Places
+from racelint.analysis.product import Product
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Site, Value
+from racelint.span import Span
+
+MOST_KEPT = 6  # callables kept in one field that are told apart
+MOST_HANDED = 3  # callables handed through one parameter
+MOST_OVERRIDES = 6  # of one method
+NOWHERE = Site("", Span(0, 0, 0, 0))
+
+
+class Edges:
+    """The calls that functions of the product make.
+
+    `calls` are the callees and call sites by caller, `called` is what any other function calls, `sites` says what a
+    call gives (by caller, span and callee; only where objects are told apart).
+    """
+
+    def __init__(self, symbols: Symbols, types: Types, places: Places, product: Product) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._places = places
+        self._product = product
+        self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
+        self._given: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)  # to what is started
+        self.calls: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
+        self.called: set[str] = set()
+        self.sites: dict[tuple[str, Span, str], CallSite] = {}
+        for effects in product.effects.values():
+            for path, value in effects.stored:
+                self._keep(path, value)
+        self._bind_arguments()
+        for function_id, effects in product.effects.items():
+            self._link(function_id, effects)
+
+    def _keep(self, path: Value, value: Value) -> None:
+        key = self._key(path)
+        if key is not None:
+            for target in targets(value):
+                self._kept[key][target] = None
+
+    def _bind_arguments(self) -> None:
+        """The parameters of what is started stand for what it is given."""
+        for effects in self._product.effects.values():
+            for start in effects.starts.values():
+                for target in targets(start.callee):
+                    _, function = self._symbols.functions[target.function]
+                    offset = 1 if target.receiver is not None else 0
+                    for index, values in enumerate(start.args, offset):
+                        if index < len(function.parameters) and len(values) == 1:
+                            self._bind(target.function, index, function.parameters[index].name, values[0])
+
+    def _bind(self, function_id: str, index: int, name: str, value: Value) -> None:
+        self._places.stands_for(Param(function_id, index), value)
+        for target in targets(value):
+            self._kept[function_id, name][target] = None
+            self._given[function_id, name][target] = None
+
+    def _key(self, path: Value) -> tuple[str, str] | None:
+        while isinstance(path, Element | Member):
+            path = path.base
+        match path:
+            case Captured(function=function, name=name):
+                return function, name
+            case Param(function=function, index=index):
+                return function, self._symbols.functions[function][1].parameters[index].name
+            case Field(name=name):
+                located = self._places.locate(path)
+                return (located.place.owner, name) if located is not None else None
+            case _:
+                return None
+
+    def _link(self, function_id: str, effects: Effects) -> None:
+        """The calls of a function; one of a kept callable leads to all that are kept there."""
+        for site in effects.calls.values():
+            if isinstance(site.callee, str):
+                self._edge(function_id, site.callee, site)
+                overrides = self._overrides(site, function_id)
+                if len(overrides) > 1 and self._symbols.fits_many(site.callee):
+                    site = site._replace(certain=False)
+                for override in overrides:
+                    self._edge(function_id, override, site)
+                continue
+            for target in self.kept_at(site.callee):
+                self._edge(function_id, target.function, site._replace(receiver=foreign(target.receiver)))
+
+    def kept_at(self, path: Value) -> Iterator[FunctionValue]:
+        """The callables that a path may hold; where many are handed through one place, no caller calls them all."""
+        table = self._given if isinstance(path, Param) else self._kept
+        key = self._key(path)
+        found = table.get(key, {}) if key is not None else {}
+        if len(found) <= (MOST_KEPT if isinstance(path, Field | Element | Member) else MOST_HANDED):
+            yield from found
+
+    def _edge(self, caller: str, callee: str, site: CallSite) -> None:
+        self.calls[caller].append((callee, site))
+        if (site.given or site.receiver is not None) and self._symbols.is_ordered_by_steps(caller):
+            self.sites[caller, site.span, callee] = site
+        if caller != callee:
+            self.called.add(callee)
+
+    def _overrides(self, site: CallSite, caller: str) -> list[str]:
+        """What subclasses put in place of the called method, if the receiver may be one of theirs.
+
+        What an object holds is mostly not of the object's own class, if it is declared to be of a class above.
+        """
+        assert isinstance(site.callee, str)
+        source, function = self._symbols.functions[site.callee]
+        if (
+            site.receiver is None
+            or isinstance(site.receiver, Fresh)
+            or function.owner is None
+            or function.name == "__init__"
+            or self._places.is_exact(site.receiver)
+        ):
+            return []
+        owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
+        overrides = self._symbols.overrides(owner, function.name)
+        if self._symbols.is_ordered_by_steps(site.callee):
+            overrides = [override for override in overrides if self._product.has(override)]
+        elif isinstance(site.receiver, Field | Element | Member):
+            holder = self._symbols.owner_of(caller)
+            overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]
+        return overrides if len(overrides) <= MOST_OVERRIDES else []
+
+
+def foreign(receiver: Value | None) -> Value | None:
+    """A receiver in another function's terms: no instance of the function at hand."""
+    return (
+        None
+        if receiver is None
+        else Fresh("", receiver.site)
+        if isinstance(receiver, Fresh)
+        else Member(receiver, NOWHERE)
+    )

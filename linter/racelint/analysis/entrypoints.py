@@ -1,0 +1,133 @@
+"""Entry points: the functions that libraries call, by the rows of the library knowledge that describe them."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator
+
+from racelint.analysis.contexts import Context
+from racelint.analysis.edges import Edges
+from racelint.analysis.effects import Effects
+from racelint.analysis.objects import FRESH, OWN, SHARED
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import Builtin, Global, Literal, Value
+from racelint.knowledge import EntryRow
+from racelint.model import Call, Const
+
+
+class EntryPoints:
+    """Finds the contexts that libraries make of functions of the program."""
+
+    def __init__(self, symbols: Symbols, types: Types, effects: dict[str, Effects], edges: Edges) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._effects = effects
+        self._edges = edges
+
+    def of_libraries(self, rows: Iterable[EntryRow]) -> Iterator[Context]:
+        """What libraries call."""
+        for row in rows:
+            if row.bases:
+                yield from self._by_base(row)
+            if row.decorators:
+                yield from self._by_decorator(row)
+            if row.field:
+                yield from self._by_mark(row)
+            if row.signature and not row.embeds:
+                yield from self._by_signature(row)
+            if row.embeds:
+                yield from self._by_embedding(row)
+
+    def _by_base(self, row: EntryRow) -> Iterator[Context]:
+        for type_id, (source, record) in self._symbols.types.items():
+            line = self._symbols.ancestors(type_id)
+            if not source.reported or not any(isinstance(a, Builtin) and a.name in row.bases for a in line):
+                continue
+            for name, qualname in record.methods.items():
+                if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
+                    receiver = {"call": FRESH, "own": OWN}.get(row.instance, SHARED)
+                    yield Context(row.kind, f"{source.name}:{qualname}", None, None, row.kind == "handler", receiver)
+
+    def _by_mark(self, row: EntryRow) -> Iterator[Context]:
+        for source, record in self._symbols.types.values():
+            declared = record.fields.get(row.field) if source.reported else None
+            made = [a.value.func for a in declared.values if isinstance(a.value, Call)] if declared else []
+            marks = [self._symbols.static(source.name, func) for func in made]
+            if any(isinstance(mark, Builtin) and mark.name in row.marks for mark in marks):
+                for qualname in record.methods.values():
+                    function_id = f"{source.name}:{qualname}"
+                    function = self._symbols.functions[function_id][1]
+                    if function.is_public and any(p.name in row.given for p in function.parameters[1:2]):
+                        yield Context(row.kind, function_id, None, None, row.kind == "handler", SHARED)
+
+    def _by_signature(self, row: EntryRow) -> Iterator[Context]:
+        """Functions that take just what a library gives to those that it calls."""
+        for function_id, (source, function) in self._symbols.functions.items():
+            if row.methods and not any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.methods):
+                continue
+            if source.reported and function_id in self._effects and self._takes(function_id, row.signature):
+                receiver = FRESH if row.instance == "call" else SHARED
+                many = row.many and row.kind == "handler"
+                yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)
+
+    def _has_workers(self, function_id: str, row: EntryRow) -> bool:
+        """Whether the type that has a method says that several calls of it may run at once."""
+        owner = self._symbols.owner_of(function_id)
+        for other, effects in self._effects.items() if row.workers and owner else ():
+            if row.workers in effects.counts and self._symbols.owner_of(other) == owner:
+                return any(self._number(value) > 1 for value in effects.counts[row.workers])
+        return False
+
+    def _number(self, value: Value) -> int:
+        """A number that is written down, 1 for one that is not."""
+        if isinstance(value, Global):
+            record = self._symbols.content(value.module).globals.get(value.name)
+            constants = [assigned.value for assigned in record.values] if record is not None else []
+            found = constants[0].value if len(constants) == 1 and isinstance(constants[0], Const) else 1
+        else:
+            found = value.value if isinstance(value, Literal) else 1
+        return found if isinstance(found, int) else 1
+
+    def _takes(self, function_id: str, signature: tuple[str, ...]) -> bool:
+        """Whether a function's parameters are of these types, which are patterns."""
+        function = self._symbols.functions[function_id][1]
+        given = function.parameters[1 if function.owner else 0 :]
+        if len(given) != len(signature):
+            return False
+        found = [self._types.declared(function_id, p.annotation) if p.annotation else None for p in given]
+        return all(
+            fnmatch.fnmatchcase(self._types.text(f).replace(":", "."), wanted)
+            for f, wanted in zip(found, signature, strict=True)
+        )
+
+    def _by_embedding(self, row: EntryRow) -> Iterator[Context]:
+        """Methods of types that embed what a library has generated for them."""
+        for source, record in self._symbols.types.values():
+            if source.reported and any(fnmatch.fnmatchcase(e, p) for e in record.embedded for p in row.embeds):
+                for name, qualname in record.methods.items():
+                    if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
+                        function_id = f"{source.name}:{qualname}"
+                        if not row.signature or self._takes(function_id, row.signature):
+                            yield Context(row.kind, function_id, None, None, row.many, SHARED)
+
+    def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
+        for function_id, (source, function) in self._symbols.functions.items():
+            if not source.reported or (row.only and row.only != ("async" if function.is_async else "sync")):
+                continue
+            for decorator in function.decorators:
+                named = decorator.func if isinstance(decorator, Call) else decorator
+                value = self._symbols.static(source.name, named)
+                if isinstance(value, Builtin) and value.name in row.decorators:
+                    yield Context(row.kind, function_id, None, None, True, SHARED)
+
+    def decorated(self) -> Iterator[Context]:
+        """What an object makes of a function it decorates: all calls of that function share the object."""
+        for function_id in self._effects:
+            source, function = self._symbols.functions[function_id]
+            maker = f"{source.name}:{function.parent}"
+            if not source.reported or maker not in self._effects or function_id in self._edges.called:
+                continue
+            made_by = self._symbols.functions[maker][1]
+            if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
+                yield Context("decorated", function_id, None, None, True, SHARED)

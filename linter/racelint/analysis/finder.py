@@ -1,0 +1,112 @@
+"""Finds contexts: all steps in their order, from the effects of functions to the states in which they are entered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from racelint.analysis.contexts import EXTERNAL, Context, Contexts
+from racelint.analysis.deciding import Deciding
+from racelint.analysis.edges import Edges
+from racelint.analysis.entrypoints import EntryPoints
+from racelint.analysis.leading import Leading
+from racelint.analysis.objects import SHARED, Objects
+from racelint.analysis.places import Places
+from racelint.analysis.product import Product
+from racelint.analysis.receivers import Receivers
+from racelint.analysis.roots import Roots
+from racelint.analysis.singles import Singles
+from racelint.analysis.spreading import Spreading
+from racelint.analysis.summaries import Summaries
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.knowledge import Knowledge
+
+
+class Finder:
+    """Builds `Contexts` out of the effects of all functions."""
+
+    def __init__(
+        self, symbols: Symbols, types: Types, knowledge: Knowledge, summaries: Summaries, places: Places
+    ) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._knowledge = knowledge
+        self._summaries = summaries
+        self._places = places
+        self._product = Product(symbols, summaries.effects)
+        self._edges = Edges(symbols, types, places, self._product)
+        self._found = Contexts(sites=self._edges.sites)
+        self._known: set[Context] = set()
+        self._merged: dict[Context, dict[str, None]] = {}  # the root functions of merged contexts
+
+    def run(self) -> Contexts:
+        """Everything: roots, entry states, and what leads to what."""
+        self._find_roots()
+        spreading = self._spreading()
+        for index, context in enumerate(self._found.roots):
+            for function_id in self._merged.get(context, (context.function,)):
+                spreading.spread(index, context, function_id)
+        leading = Leading(self._symbols, self._summaries.effects, self._edges)
+        self._found.started_under = leading.started_under(self._found.roots)
+        self._found.turning = {f: leading.to(f) for f, effects in self._product.effects.items() if effects.polls}
+        self._found.consuming = set(leading.consumed_by(self._takers()))
+        return self._found
+
+    def _find_roots(self) -> None:
+        """What is started, what libraries call, and what else only callers can call."""
+        roots = Roots(self._symbols, self._types, self._knowledge, self._product, self._edges)
+        points = EntryPoints(self._symbols, self._types, self._summaries.effects, self._edges)
+        started = list(roots.started())
+        entered = [*points.of_libraries(self._knowledge.concurrency.entries), *points.decorated()]
+        known = {context.function for context in entered}
+        singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)
+        self._found.singles.update(singles.all())
+        self._found.programs.update(singles.reached())
+        for context in (*started, *entered):
+            self._root(context)
+        for context in roots.external({context.function for context in (*started, *entered)}):
+            self._root(context)
+
+    def _spreading(self) -> Spreading:
+        active = {owner for context in self._found.roots for owner in self._owners(context)}
+        objects = Objects(self._symbols, self._places, self._found)
+        receivers = Receivers(self._symbols, self._types, self._places, objects, active)
+        deciding = Deciding(self._product.effects, self._edges)
+        return Spreading(
+            self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers, self._found
+        )
+
+    def _root(self, context: Context) -> None:
+        """Add a context; callers' threads and callbacks are not told apart: one context each has many roots."""
+        if context.is_external or context.kind == "unknown":
+            merged = Context(context.kind, "", None, None, False, SHARED)
+            self._merged.setdefault(merged, {})[context.function] = None
+            context = merged
+        if context not in self._known:
+            self._known.add(context)
+            self._found.roots.append(context)
+
+    def _owners(self, context: Context) -> Iterator[str]:
+        """The types whose methods start a context or are its root."""
+        if context.kind in (EXTERNAL, "async external", "unknown", "process"):
+            return
+        for function_id in (context.starter, context.function):
+            if function_id is not None:
+                source, function = self._symbols.functions[function_id]
+                if function.owner:
+                    yield f"{source.name}:{function.owner}"
+
+    def _takers(self) -> Iterator[str]:
+        """The threads, and the streams that callers read."""
+        for context in self._found.roots:
+            if context.kind == "thread":
+                yield context.function
+        for functions in self._merged.values():
+            for function_id in functions:
+                if self._is_stream(function_id):
+                    yield function_id
+
+    def _is_stream(self, function_id: str) -> bool:
+        return self._symbols.functions[function_id][1].is_generator and not self._symbols.is_coroutine(
+            function_id, self._knowledge
+        )

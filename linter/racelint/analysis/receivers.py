@@ -1,0 +1,113 @@
+"""The instance on which a method is called: its class, where it was reached and what it is to the context."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from racelint.analysis.contexts import ELSEWHERE, Entry
+from racelint.analysis.effects import CallSite
+from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
+from racelint.analysis.paths import root
+from racelint.analysis.places import Places
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, Result, TypeValue, Value
+
+
+class Receivers:
+    """What is known of a callee's own instance, by the call and the entry state of the caller."""
+
+    def __init__(self, symbols: Symbols, types: Types, places: Places, objects: Objects, active: Set[str]) -> None:
+        """`active` are the types whose methods start a context, or are the root of one."""
+        self._symbols = symbols
+        self._types = types
+        self._places = places
+        self._objects = objects
+        self._active = active
+
+    def type(self, entry: Entry, site: CallSite, caller: str) -> str:
+        """The class of the callee's own instance."""
+        match site.receiver:
+            case None:
+                return ""
+            case Param(function=function) as instance if function == caller and self._symbols.is_instance(instance):
+                source, record = self._symbols.functions[caller]
+                own = f"{source.name}:{record.owner}" if record.owner else ""
+                known = entry.type
+                return known if known and (not own or known in self._symbols.subtypes(own)) else own or known
+            case receiver:
+                return self._types.class_of(receiver) or ""
+
+    def origin(self, entry: Entry, site: CallSite, caller: str) -> str:
+        """The field that holds the callee's own instance: "Type.field", marked "=" if its type makes what it keeps, and
+        `ELSEWHERE` for a variable of which that is not known.
+        """
+        receiver, by_steps = site.receiver, self._symbols.is_ordered_by_steps(caller)
+        if isinstance(receiver, Param) and self._symbols.is_instance(receiver):
+            return entry.origin
+        if receiver is None and by_steps:
+            inside = isinstance(site.callee, str) and site.callee.startswith(f"{caller}.")
+            return entry.origin if inside else ""  # a closure, called in place
+        if by_steps and isinstance(receiver, Captured) and self._symbols.is_captured_instance(receiver):
+            return entry.origin  # of the method around
+        return self._places.holder(receiver, entry.type) or ("" if by_steps else ELSEWHERE)
+
+    def constructor(self, entry: Entry, site: CallSite, caller: str) -> str:
+        """The constructor that is still at work on the callee's own instance."""
+        if site.receiver is None or not self._symbols.is_instance(site.receiver):
+            return ""
+        name = self._symbols.functions[caller][1].name
+        return entry.constructor or (caller if name == "__init__" and site.started else "")
+
+    def receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
+        """What the callee's own instance is to the context."""
+        if not site.certain:
+            return MAYBE
+        if self._symbols.is_ordered_by_steps(callee):
+            if site.holder is not None and self._objects.of(_whole(site.holder), caller, entry) != FRESH:
+                return OWN  # others may find it by now
+            return self._objects.of(site.receiver, caller, entry)
+        match site.receiver:
+            case Fresh(type=name):
+                made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
+                return SHARED if site.started and not made and self._is_active(name) else FRESH
+            case Param(function=caller) as own if self._symbols.is_instance(own):
+                published = site.started and self._symbols.functions[caller][1].name == "__init__"
+                return SHARED if published else entry.receiver
+            case Field() as path:
+                base: Value = path
+                if not isinstance(root(base), Param | Global | Captured | TypeValue):
+                    return MAYBE
+                while isinstance(base, Field):
+                    owner = self._types.class_of(base.base)
+                    back = owner is not None and entry.receiver == FRESH and self._places.leads_back(owner, base.name)
+                    if owner is None or not (back or self._places.is_own_field(owner, base.name)):
+                        return SHARED
+                    base = base.base
+                if isinstance(base, Param):
+                    return entry.receiver if self._symbols.is_instance(base) else MAYBE
+                return SHARED
+            case None | TypeValue() | Global():
+                return SHARED
+            case Element() | Member() as path if isinstance(root(path), Param | Global | Captured | TypeValue):
+                return SHARED
+            case Element(base=Field()) | Member(base=Field()) as path if isinstance(root(path), Result):
+                return SHARED  # out of some object's table: whoever has that has this, too
+            case Captured():
+                return SHARED
+            case _:
+                return MAYBE
+
+    def _is_active(self, type_id: str) -> bool:
+        """Whether objects of a type have contexts of their own: who made one is not alone with it."""
+        if type_id not in self._symbols.types:
+            return False
+        line = [a.type for a in self._symbols.ancestors(type_id) if isinstance(a, TypeValue)]
+        return any(t in self._active for t in line)
+
+
+def _whole(path: Value) -> Value:
+    """The object that has what a path leads to."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path.base if isinstance(path, Field) else path

@@ -1,0 +1,115 @@
+"""Roots: the contexts that functions of the program start themselves, and its callers' threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from racelint.analysis.contexts import EXTERNAL, Context, targets
+from racelint.analysis.edges import MOST_KEPT, Edges, foreign
+from racelint.analysis.effects import Effects, Start
+from racelint.analysis.objects import OWN, SHARED
+from racelint.analysis.product import Product
+from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
+from racelint.knowledge import Knowledge
+from racelint.model import Call, Turn
+
+
+class Roots:
+    """Finds what is started, and what callers may call."""
+
+    def __init__(self, symbols: Symbols, types: Types, knowledge: Knowledge, product: Product, edges: Edges) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._knowledge = knowledge
+        self._product = product
+        self._edges = edges
+
+    def started(self) -> Iterator[Context]:
+        """What the functions of the project start."""
+        for function_id, effects in self._product.effects.items():
+            for start in effects.starts.values():
+                if start.kind == "binding":
+                    continue
+                if isinstance(start.callee, Field | Captured):
+                    for target in self._edges.kept_at(start.callee):
+                        yield self._context(start, target._replace(receiver=foreign(target.receiver)), function_id)
+                for target in targets(start.callee):
+                    if start.kind == COMMAND:
+                        yield Context(EXTERNAL, target.function, None, None, False, SHARED)
+                        continue
+                    yield self._context(start, target, function_id)
+                    for handed in self._handed_with(start, target, effects):
+                        yield self._context(start, handed, function_id)
+                    for override in self._other_forms(target):
+                        yield self._context(start, target._replace(function=override), function_id)
+
+    def _handed_with(self, start: Start, target: FunctionValue, effects: Effects) -> Iterator[FunctionValue]:
+        """What a started closure calls, if the call that makes it is given that: `go run(worker(queue, c.sync))`.
+
+        Only where so many are handed through that parameter that its calls lead nowhere.
+        """
+        for (path, value), call in effects.stored.items():
+            if call is None or not isinstance(path, Captured) or not start.span.holds(call):
+                continue
+            if target.function.startswith(f"{path.function}.") and not any(self._edges.kept_at(path)):
+                yield from targets(value)
+
+    def _other_forms(self, target: FunctionValue) -> list[str]:
+        """What subclasses put in place of a method that a base class starts."""
+        source, function = self._symbols.functions[target.function]
+        if not isinstance(target.receiver, Param) or function.owner is None:
+            return []
+        overrides = self._symbols.overrides(f"{source.name}:{function.owner}", function.name)
+        return overrides if len(overrides) <= MOST_KEPT else []
+
+    def _context(self, start: Start, target: FunctionValue, starter: str) -> Context:
+        fresh = isinstance(target.receiver, Fresh) or self._is_each_turns_own(start, target.receiver, starter)
+        receiver = OWN if fresh else SHARED
+        many = start.many or (start.looped and not fresh)
+        own = target.receiver is not None and self._symbols.is_instance(target.receiver)
+        origin = self._held_by(target.receiver) if self._symbols.is_ordered_by_steps(starter) else ""
+        where = (GOROUTINE if start.kind == LEADING else start.kind, target.function, starter, start.span)
+        return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin)
+
+    def _held_by(self, receiver: Value | None) -> str:
+        """The field in which an object was found."""
+        owner = self._types.class_of(receiver.base) if isinstance(receiver, Field) else None
+        return f"{owner}.{receiver.name}" if owner is not None and isinstance(receiver, Field) else ""
+
+    def _is_each_turns_own(self, start: Start, receiver: Value | None, starter: str) -> bool:
+        """Whether each start has an object of its own: what a call or a channel gives, an element of a container."""
+        if receiver is None or not self._symbols.is_ordered_by_steps(starter):
+            return False
+        return isinstance(receiver, Result | Element | Member) or (
+            isinstance(receiver, Captured) and start.loop is not None
+            and any(t.loop == start.loop and t.variable == receiver.name for t in self._turns(receiver.function))
+        )  # fmt: skip
+
+    def _turns(self, function_id: str) -> tuple[Turn, ...]:
+        return self._symbols.functions[function_id][1].turns
+
+    def external(self, others: Set[str]) -> Iterator[Context]:
+        """The public functions and methods that nothing in the project calls, and that are no roots of `others`."""
+        known = self._edges.called | others | self._decorators()
+        for function_id, (_, function) in self._symbols.functions.items():
+            effects = self._product.effects.get(function_id)
+            if effects is None or function_id in known:
+                continue
+            if function.name == "<module>" and not effects.starts_any:
+                continue  # a module runs at import, before anything is started
+            if function.is_public:
+                kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
+                yield Context(kind, function_id, None, None, False, SHARED)
+
+    def _decorators(self) -> set[str]:
+        """The functions that decorate something of the project: they run when it is imported."""
+        found: set[str] = set()
+        for source, function in self._symbols.functions.values():
+            for decorator in function.decorators:
+                value = self._symbols.static(source.name, decorator.func if isinstance(decorator, Call) else decorator)
+                if isinstance(value, FunctionValue):
+                    found.add(value.function)
+        return found

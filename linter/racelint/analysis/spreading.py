@@ -1,0 +1,132 @@
+"""Entry states: a context is propagated from its root along all calls, with what is held and known on the way."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from racelint.analysis.contexts import Came, Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.contracts import Contracts
+from racelint.analysis.deciding import Deciding
+from racelint.analysis.edges import Edges
+from racelint.analysis.effects import CallSite
+from racelint.analysis.objects import FRESH
+from racelint.analysis.places import Places
+from racelint.analysis.receivers import Receivers
+from racelint.analysis.state import THREADS
+from racelint.analysis.summaries import Summaries
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Param
+from racelint.knowledge import Knowledge
+
+MOST_STATES = 8  # entry states kept for a function and context
+
+
+class Spreading:
+    """Fills in the states in which functions are entered."""
+
+    def __init__(
+        self, symbols: Symbols, knowledge: Knowledge, summaries: Summaries, places: Places, edges: Edges,
+        deciding: Deciding, receivers: Receivers, contexts: Contexts,
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._knowledge = knowledge
+        self._summaries = summaries
+        self._effects = summaries.effects
+        self._places = places
+        self._edges = edges
+        self._contracts = Contracts(symbols, knowledge, summaries.effects, places)
+        self._deciding = deciding
+        self._receivers = receivers
+        self._found = contexts
+
+    def spread(self, index: int, context: Context, root_id: str) -> None:
+        """Propagate a context from a root along all calls."""
+        if root_id not in self._effects or context.kind == "process":
+            return
+        receiver = FRESH if self._makes_itself(root_id) else context.receiver
+        first = Entry(index, receiver, self._contracts.of(root_id) | self._taken_over(root_id), origin=context.origin)
+        if not self._enter(root_id, first, None):
+            return
+        todo = deque([(root_id, first)])
+        while todo:
+            function_id, entry = todo.popleft()
+            effects = self._effects.get(function_id)
+            if effects is None or entry not in self._found.entries[function_id]:
+                continue
+            for _, type_id in effects.made:
+                self._found.made_in.setdefault(type_id, set()).add(index)
+            for callee, site in self._edges.calls.get(function_id, ()):
+                if site.joined & THREADS or (context.kind in ("thread", "pool") and self._is_coroutine(callee)):
+                    continue  # a coroutine does not run in the thread that makes it
+                own = site.receiver is not None and self._symbols.is_instance(site.receiver)
+                if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):
+                    continue
+                next_entry = self._through(entry, function_id, callee, site)
+                starts = self._effects[callee].starts_any if callee in self._effects else False
+                if not next_entry.before and not starts and is_early(site, effects):
+                    next_entry = next_entry._replace(before=function_id)
+                if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
+                    todo.append((callee, next_entry))
+
+    def _taken_over(self, root_id: str) -> frozenset[str]:
+        """Locks that a goroutine gives back without having taken them: who has started it holds them until then."""
+        if not self._symbols.is_ordered_by_steps(root_id):
+            return frozenset()
+        return frozenset([self._places.lock(lock) for lock in self._summaries.of(root_id).releases])
+
+    def _makes_itself(self, function_id: str) -> bool:
+        """Whether a method constructs its own instance, anew perhaps: nobody else may use it meanwhile."""
+        if self._symbols.functions[function_id][1].name == "__init__":
+            return True
+        sites = self._effects[function_id].calls.values()
+        made = [s.callee for s in sites if s.receiver == Param(function_id, 0) and isinstance(s.callee, str)]
+        return any(self._symbols.functions[callee][1].name == "__init__" for callee in made)
+
+    def _may_run(self, function_id: str, type_id: str) -> bool:
+        """Whether an object of a class, or of one below it, can have a method."""
+        source, function = self._symbols.functions[function_id]
+        return not type_id or not function.owner or self._places.related(f"{source.name}:{function.owner}", type_id)
+
+    def _is_coroutine(self, function_id: str) -> bool:
+        return self._symbols.is_coroutine(function_id, self._knowledge)
+
+    def _through(self, entry: Entry, caller: str, callee: str, site: CallSite) -> Entry:
+        locks = entry.locks
+        if site.held:
+            locks = locks | self._places.locks(site.held)
+        locks = locks | self._contracts.of(callee)
+        sure = entry.sure and site.certain
+        origin = self._receivers.origin(entry, site, caller)
+        receiver = self._receivers.receiver(entry, site, caller, callee)
+        flags = self._deciding.flags(entry, site, caller, callee)
+        type_id = self._receivers.type(entry, site, caller)
+        constructor = self._receivers.constructor(entry, site, caller)
+        return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor)
+
+    def _enter(self, function_id: str, entry: Entry, came: Came | None) -> bool:
+        """Add an entry state unless a weaker one is known; True if it is new."""
+        known = self._found.entries.setdefault(function_id, {})
+        if entry in known:
+            return False
+        same = [e for e in known if e.context == entry.context]
+        if any(_covers(e, entry) for e in same) or len(same) >= MOST_STATES:
+            return False
+        for e in same:
+            if _covers(entry, e) and known[e] is not None:
+                del known[e]
+        known[entry] = came
+        return True
+
+
+def _covers(weak: Entry, strong: Entry) -> bool:
+    """Whether what may go wrong in one state may go wrong in another one: fewer locks, less owned, not before."""
+    return (
+        weak.receiver >= strong.receiver
+        and weak.locks <= strong.locks
+        and weak.sure >= strong.sure
+        and weak.type == strong.type
+        and weak.before in ("", strong.before)
+        and weak.origin == strong.origin
+        and weak.flags <= strong.flags
+        and weak.constructor in ("", strong.constructor)
+    )
