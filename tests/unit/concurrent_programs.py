@@ -15,7 +15,8 @@ from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.places import Places
 from racelint.analysis.program import FRAMES
-from racelint.analysis.races import Pair, Races
+from racelint.analysis.races import Races
+from racelint.analysis.spots import Pair
 from racelint.analysis.state import Held
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.suspension import CrossedIteration, StaleWrite, Suspensions

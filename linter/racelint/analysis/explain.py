@@ -11,7 +11,8 @@ from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
 from racelint.analysis.places import Place, Places, of_threads
-from racelint.analysis.races import MOST_SPOTS, Pair, Races, Silence, Spot
+from racelint.analysis.races import MOST_SPOTS, Races
+from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import KINDS, Teller
 from racelint.analysis.values import Field, Value

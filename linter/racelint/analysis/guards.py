@@ -6,15 +6,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from racelint.analysis.collisions import LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
-from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, SEVERITY, Pair, Races, Spot
+from racelint.analysis.races import Races
+from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
+from racelint.analysis.ways import MOST_CALLS
 
 CONTRACT = re.compile(
     r"(lock|mutex)\w*\s+(must|should|has to|needs? to|is)\s+(already\s+)?(be\s+)?(held|acquired|taken)"
@@ -159,17 +162,17 @@ class Guards:
         if excluding(of_threads(breach.locks), of_threads(other.locks)) or self._is_one_thread(breach, other):
             return None
         if (
-            self._races.are_apart(breach, other)
-            or self._races.is_driven_instead(breach, other)
-            or self._races.is_driven_instead(other, breach)
+            self._races.identity.are_apart(breach, other)
+            or self._races.callers.is_driven_instead(breach, other)
+            or self._races.callers.is_driven_instead(other, breach)
         ):
             return None
-        if self._races.comes_before(breach, other) or self._races.comes_before(other, breach):
+        if self._races.order.comes_before(breach, other) or self._races.order.comes_before(other, breach):
             return None
         first, second = (breach, other) if breach.is_write else (other, breach)
         if not first.is_write:
             return None
-        shape = self._races.shape(first, second, guarded=True)
+        shape = self._races.collisions.shape(first, second, guarded=True)
         if shape is None or shape == "store-test" or (shape == "store-store" and breach.access is other.access):
             return None
         if shape == "update-update" and not self._races.is_tested(place):
@@ -182,14 +185,14 @@ class Guards:
             confidence = 1  # two critical sections: what the second one needs it mostly tests again
         if shape == "check-use" and any(act.kind == "lookup" for act in acts):
             confidence = 1  # mostly the key is the caller's own
-        far = self._races.is_far(breach, MOST_CALLS - 1) or self._races.is_far(other, MOST_CALLS - 1)
+        far = self._races.ways.is_far(breach, MOST_CALLS - 1) or self._races.ways.is_far(other, MOST_CALLS - 1)
         callback = "unknown" in [self._contexts.roots[spot.entry.context].kind for spot in (breach, other)]
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
         if self._is_starting(breach):
             confidence = 1
-        if far or callback or found_by_name or shape == "store-store" or self._races.goes_behind(breach, other):
+        if far or callback or found_by_name or shape == "store-store" or self._races.callers.goes_behind(breach, other):
             confidence = 1
-        if self._races.held_apart(breach, other):
+        if self._races.identity.held_apart(breach, other):
             confidence = 1
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
@@ -209,7 +212,8 @@ class Guards:
     def _is_of_owner(self, place: Place, lock: str, breach: Spot) -> bool:
         """Whether it is known whose object a breach is of, or whoever it belongs to, it has the lock itself."""
         owner = lock.rpartition(".")[0]
-        return owner == place.owner or not self._races.is_whose(breach) or self._races.goes_through(breach, owner)
+        identity = self._races.identity
+        return owner == place.owner or not identity.is_whose(breach) or identity.goes_through(breach, owner)
 
     def _is_early(self, spot: Spot) -> bool:
         """Whether an access comes before something is started, in a language in which that is the only order."""

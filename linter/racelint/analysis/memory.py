@@ -20,7 +20,7 @@ from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Valu
 from racelint.span import Span
 
 if TYPE_CHECKING:
-    from racelint.analysis.races import Spot
+    from racelint.analysis.spots import Spot
 
 SHAPES = {"write-write": 3, "write-read": 3, "content-write": 3, "content-read": 3, "content-iterate": 3}
 OF_VARIABLE = frozenset({"store", "update", "delete", "read", "test"})

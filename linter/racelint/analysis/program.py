@@ -19,7 +19,8 @@ from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.places import Place, Places
-from racelint.analysis.races import Pair, Races, one_a_cause
+from racelint.analysis.races import Races, one_a_cause
+from racelint.analysis.spots import Pair
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols

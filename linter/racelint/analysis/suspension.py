@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from racelint.analysis.collisions import LIVE, RESIZES
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
+from racelint.analysis.gathering import of_root
 from racelint.analysis.lifecycle import is_border, is_lifecycle
 from racelint.analysis.objects import FRESH, MAYBE, SHARED
 from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places, overlap
-from racelint.analysis.races import LIVE, MOST_CALLS, RESIZES, Races, Spot, of_root
+from racelint.analysis.races import Races
+from racelint.analysis.spots import Spot
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Value
+from racelint.analysis.ways import MOST_CALLS
 
 
 class StaleWrite(NamedTuple):
@@ -115,7 +119,8 @@ class Suspensions:
 
     def _has_ended(self, function_id: str, joined: int, other: Spot) -> bool:
         """Whether the other access's task has ended: it was awaited."""
-        return bool(joined) and self._races.has_ended(function_id, joined, self._contexts.roots[other.entry.context])
+        context = self._contexts.roots[other.entry.context]
+        return bool(joined) and self._races.order.has_ended(function_id, joined, context)
 
     def _is_thread(self, spot: Spot) -> bool:
         return self._contexts.roots[spot.entry.context].kind in ("thread", "pool", "process", "unknown")
@@ -213,7 +218,7 @@ class Suspensions:
     ) -> bool:
         mine = other._replace(function=function_id, located=located, entry=entry)
         mine = mine._replace(access=other.access._replace(path=access.path))
-        return self._races.may_be_two(mine, other)
+        return self._races.identity.may_be_two(mine, other)
 
     def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
         """Whether the loop opens or closes its object, when only those that it serves may still leave it."""

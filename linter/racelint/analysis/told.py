@@ -9,7 +9,7 @@ from racelint.analysis.effects import Access as Spotted
 from racelint.analysis.effects import Act
 from racelint.analysis.memory import SHAPES
 from racelint.analysis.places import ASYNC, SHARED_SIDE, Place, Places
-from racelint.analysis.races import Pair, Spot
+from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
 from racelint.finding import Access, Step

@@ -1,0 +1,119 @@
+"""Callers: threads from outside, which use the public interface, beside what the program starts itself."""
+
+from __future__ import annotations
+
+from racelint.analysis.collisions import Collisions
+from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.documented import Documented
+from racelint.analysis.effects import Effects
+from racelint.analysis.identity import Identity
+from racelint.analysis.lifecycle import is_closing, is_registration
+from racelint.analysis.objects import SHARED
+from racelint.analysis.places import of_threads
+from racelint.analysis.spots import Silence, Spot
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.ways import NEAR, Ways
+
+
+class Callers:
+    """Says what callers may do at the same time, and what they hardly do."""
+
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, ways: Ways, identity: Identity,
+        collisions: Collisions,
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._ways = ways
+        self._identity = identity
+        self._collisions = collisions
+        self._documented = Documented(symbols, contexts)
+
+    def beside(self, write: Spot, other: Spot, context: Context) -> int:
+        """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
+        made = self._contexts.made_in.get(write.located.type)
+        roots = self._contexts.roots
+        if made and all(not roots[index].is_external for index in made):
+            return 1  # the objects are made by what runs there
+        started_in = context.starter or context.function
+        owner = self._symbols.owner_of(started_in)
+        place = write.located.place
+        if place.kind in ("global", "captured") or self._identity.is_family(owner, write.located.type):
+            return 3 if context.starter else 2
+        shape = self._collisions.shape(write, other)
+        return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def closes(self, context: Context) -> bool:
+        """Whether a context is started only to close something."""
+        names = [self._symbols.functions[f][1].name for f in (context.starter, context.function) if f]
+        return context.starter is not None and any(is_closing(name) for name in names)
+
+    def is_waited_for(self, context: Context, caller: Context) -> bool:
+        """Whether it is the caller who has started a context, on whatever way, and waits for it at once."""
+        if not caller.is_external or not context.awaited or context.is_loop:
+            return False
+        states = self._contexts.entries.get(context.starter or "", ())
+        return all(self._contexts.roots[entry.context].is_external for entry in states)
+
+    def says_shared(self, spot: Spot) -> str:
+        """The type on whose own instance an access is, if that type says that many callers may use it at once."""
+        return self._documented.shared_by(spot.function, spot.entry) if spot.located.own else ""
+
+    def by_contract(self, write: Spot, spots: list[Spot]) -> list[Spot]:
+        """The accesses that other callers make at the same time, on an object of a type that says they may."""
+        owner = self.says_shared(write)
+        return [spot for spot in spots if self._identity.is_family(owner, self.says_shared(spot))] if owner else []
+
+    def shared_by_contract(self, owner: str, write: Spot, other: Spot) -> int | Silence:
+        """Two callers at once, of a type that says they may, on what is the object's own."""
+        if not self._identity.is_family(owner, self.says_shared(other)):
+            return Silence.CALLERS
+        sure = SHARED == write.receiver == other.receiver and write.located.certain and other.located.certain
+        return 2 if sure and not self._ways.is_far(write, NEAR) and not self._ways.is_far(other, NEAR) else 1
+
+    def is_setting_up(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing."""
+        if not self._contexts.roots[spot.entry.context].is_external:
+            return False
+        root = self._contexts.root(spot.function, spot.entry)
+        if self._symbols.functions[root][1].name != "__init__":
+            return False
+        return other.entry.context not in self._contexts.started_under.get(root, ())
+
+    def goes_behind(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
+        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+            return False
+        entered, type_id = self._contexts.root(spot.function, spot.entry), spot.located.type
+        if not self._identity.is_family(self._symbols.owner_of(entered), type_id):
+            return False
+        owners = [lock.rpartition(".")[0] for lock in of_threads(other.entry.locks) if ":" in lock]
+        return any(o in self._symbols.types and not self._identity.is_family(o, type_id) for o in owners)
+
+    def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller takes the turns of a loop, for input or for results, which else the other context takes."""
+        caller, context = self._contexts.roots[spot.entry.context], self._contexts.roots[other.entry.context]
+        if not caller.is_external or context.is_external:
+            return False
+        mine, theirs = self._ways.functions(spot), self._ways.functions(other)
+        if not self._contexts.consuming.isdisjoint(mine & theirs):
+            return True
+        root = self._contexts.root(spot.function, spot.entry)
+        turns = [turn for turn, leading in self._contexts.turning.items() if root in leading]
+        return any(e.context == other.entry.context for turn in turns for e in self._contexts.entries.get(turn, ()))
+
+    def configures(self, caller: Spot) -> bool:
+        """Whether a caller only stores what he gives, or registers it: `Add...` of a listener, a handler."""
+        if self.is_setter(caller.function):
+            return True
+        function = self._symbols.functions[caller.function][1]
+        return function.is_public and is_registration(function.name)
+
+    def is_setter(self, function_id: str) -> bool:
+        """Whether a function only stores what it is given."""
+        if self._symbols.functions[function_id][1].qualname.endswith(".setter"):
+            return True
+        effects = self._effects[function_id]
+        calls = any(isinstance(callee, str) for _, callee in effects.calls) or effects.starts_any
+        return not calls and all(a.kind in ("store", "read", "test") for a in effects.all_accesses())

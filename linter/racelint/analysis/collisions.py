@@ -1,0 +1,98 @@
+"""Collisions: how two accesses to one place harm each other, if they run at once."""
+
+from __future__ import annotations
+
+from racelint.analysis.contexts import Contexts
+from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act
+from racelint.analysis.identity import Identity
+from racelint.analysis.memory import SHAPES
+from racelint.analysis.memory import shape as memory_shape
+from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
+
+RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
+REMOVALS = frozenset({"remove", "discard", "clear"})
+LIVE = frozenset({"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"})  # raise if resized
+CONSTANT = frozenset({"none", "constant"})
+ERROR = 3  # of SEVERITY
+SEVERITY = {
+    "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
+    "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
+    "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2, **SHAPES,
+}  # fmt: skip
+
+
+class Collisions:
+    """Finds the shape of a collision."""
+
+    def __init__(self, symbols: Symbols, contexts: Contexts, identity: Identity) -> None:
+        self._symbols = symbols
+        self._contexts = contexts
+        self._identity = identity
+
+    def shape(self, write: Spot, other: Spot, *, guarded: bool = False) -> str | None:
+        """How two accesses collide; None for what is harmless."""
+        a, b = write.access, other.access
+        if self._symbols.is_ordered_by_steps(write.function):
+            return memory_shape(a, b)
+        if b.kind == "hand-out":
+            return None
+        if isinstance(a, Act) and not isinstance(b, Act):
+            return None if not other.is_write else _act(a, b)
+        if isinstance(b, Act):
+            return _act(b, a) if not isinstance(a, Act) or write.is_write else None
+        if b.kind == "iterate" and a.kind in RESIZES:
+            if b.detail in LIVE or a.detail in LIVE:
+                return "resize-iterate"
+            return "shift-iterate" if a.kind in REMOVALS and "list" in (a.detail, b.detail) else None
+        if a.kind == "update" or b.kind == "update":
+            if a.kind == b.kind:
+                return "update-update"
+            if b.kind == "store" or a.kind == "store":
+                constant = (b if a.kind == "update" else a).detail in CONSTANT
+                return "update-reset" if constant else "update-store"
+            return None
+        if a.kind == "update-item" and b.kind == "update-item":
+            return "update-update"
+        if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
+            stored = a if a.kind == "store" else b
+            return "replace-change" if stored.detail == "fresh" else None
+        if a.kind == "store" and b.kind in ("read", "test") and self._are_of_decorator(write, other):
+            return None if a.detail in CONSTANT else "overwritten"
+        if a.kind == "store" and a.detail == "computed":
+            external = self._contexts.roots[write.entry.context].is_external
+            if b.kind == "test" and not external and not guarded:
+                return "store-test"
+            if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
+                return "store-store"
+        return None
+
+    def _are_of_decorator(self, first: Spot, second: Spot) -> bool:
+        """Whether calls of a decorated function use the decorator object itself."""
+        context = self._contexts.roots[first.entry.context]
+        place = first.located.place
+        if context.kind != "decorated" or first.entry.context != second.entry.context or place.kind != "field":
+            return False
+        source, wrapper = self._symbols.functions[context.function]
+        return self._identity.is_family(self._symbols.owner_of(f"{source.name}:{wrapper.parent}"), first.located.type)
+
+
+def _act(act: Act, write: Access | Act) -> str | None:
+    """An act that depends on a check, against a write that may falsify it."""
+    if write.kind not in WRITES:
+        return None
+    if act.kind in WRITES:
+        if act.kind in ("store", "update") and act.detail in CONSTANT and write.detail in CONSTANT:
+            return None  # a flag
+        if act.kind == "remove":
+            return "check-act" if write.kind in REMOVALS else None
+        if act.kind == "insert" and act.value:
+            return "check-act" if write.kind == "insert" else None
+        if act.kind == "store" and write.kind == "store" and act.detail in ("opened", "object"):
+            return "check-act"
+        return None
+    if act.kind == "lookup" and write.kind in REMOVALS:
+        return "check-use"
+    if act.kind == "read" and act.detail == "used" and write.kind in ("store", "delete") and write.detail == "none":
+        return "check-use"
+    return None

@@ -1,0 +1,142 @@
+"""Goroutines: who runs beside whom where any order of steps must be made, and what speaks against it."""
+
+from __future__ import annotations
+
+from racelint.analysis.callers import Callers
+from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.effects import Access, Effects
+from racelint.analysis.identity import Identity
+from racelint.analysis.lifecycle import prepares
+from racelint.analysis.memory import Memory
+from racelint.analysis.objects import OWN
+from racelint.analysis.paths import root
+from racelint.analysis.spots import Silence, Spot
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Fresh
+from racelint.analysis.ways import Ways
+
+
+class Goroutines:
+    """Judges pairs of contexts that only their own steps order."""
+
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
+        identity: Identity, callers: Callers,
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._memory = memory
+        self._ways = ways
+        self._identity = identity
+        self._callers = callers
+
+    def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """How sure it is that two accesses run in parallel on one object, or why they do not."""
+        memory = self._memory
+        mine, theirs = self._programs(write, one), self._programs(other, two)
+        if mine and theirs and mine.isdisjoint(theirs):
+            return Silence.APART
+        if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
+            return Silence.ORDERED
+        if memory.is_started_later(write.function, write.entry, two) or memory.is_started_later(
+            other.function, other.entry, one
+        ):
+            return Silence.ORDERED
+        if one != two and memory.is_one_after_other(one, two):
+            return Silence.ONE_CONTEXT
+        if write.located.place.kind == "captured":
+            return self._captured(write, one, other, two)
+        if one == two:
+            if not one.many:
+                return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
+            if OWN in (write.receiver, other.receiver):
+                return Silence.OWNED
+        elif one.is_external and two.is_external:
+            return Silence.CALLERS
+        elif write.receiver == OWN and other.receiver == OWN:
+            return Silence.OWNED
+        identity = self._identity
+        if identity.held_apart(write, other):
+            return 1
+        if (identity.is_whose(write) or identity.is_whose(other)) and not identity.locks_itself(write, other):
+            return 1
+        if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
+            return 1
+        certain = write.located.certain and other.located.certain
+        if one.is_external or two.is_external:
+            return self._outside(write, one, other, two) if certain else 1
+        return 3 if certain else 2
+
+    def _programs(self, spot: Spot, context: Context) -> frozenset[str]:
+        """The programs in which an access may happen; none if that is not known."""
+        root = context.starter or self._contexts.root(spot.function, spot.entry)
+        return self._contexts.programs.get(root, frozenset())
+
+    def _are_alternatives(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
+        """Whether two methods start what does the same, and nobody calls both: a caller has his choice."""
+        starters = (one.starter, two.starter)
+        if one == two or None in starters or starters[0] == starters[1]:
+            return False
+        owners = [self._symbols.owner_of(starter) for starter in starters if starter is not None]
+        if owners[0] != owners[1] or not owners[0] or not self._do_the_same(one, two):
+            return False
+        both = {first.entry.context, second.entry.context}
+        return not any(both <= started for started in self._contexts.started_under.values())
+
+    def _do_the_same(self, one: Context, two: Context) -> bool:
+        """Whether two contexts call one function of the project, at their roots."""
+        called = [{c for _, c in self._effects[f].calls if isinstance(c, str)} for f in (one.function, two.function)]
+        return not called[0].isdisjoint(called[1])
+
+    def _precedes(self, spot: Spot, context: Context) -> bool:
+        """Whether a store is part of what sets the program up, before a library has any reason to call."""
+        looped = isinstance(spot.access, Access) and spot.access.looped
+        if spot.access.kind != "store" or looped or not self._memory.is_served(context, asked=True):
+            return False
+        if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
+            return False
+        return any(prepares(self._symbols.functions[function][1].name) for function in self._ways.functions(spot))
+
+    def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """A variable of a function, by what that very call of it starts, and by the function itself."""
+        place = write.located.place
+        if one == two and self._is_handed(write, one) and self._is_handed(other, two):
+            return 3 if one.many else Silence.ONE_CONTEXT
+        if place.owner not in (one.starter, two.starter):
+            return Silence.APART
+        if one == two:
+            if not one.many:
+                return Silence.ONE_CONTEXT
+            return Silence.APART if self._memory.is_new_each_turn(write.access.path, one) else 3
+        outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]
+        return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
+
+    def _is_handed(self, spot: Spot, context: Context) -> bool:
+        """Whether a closure runs in a context that a function has started which its maker has handed it to."""
+        maker = spot.located.place.owner
+        start = self._memory.start(context)
+        if start is None or start.endless:
+            return False  # one after the other, mostly
+        if context.starter == maker or not spot.function.startswith(f"{maker}."):
+            return False
+        if spot.entry.context not in self._contexts.started_under.get(maker, ()):
+            return False
+        return all(entry.context != spot.entry.context for entry in self._contexts.entries.get(maker, ()))
+
+    def _outside(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """A caller beside a goroutine: sure enough if the type, or the package, itself starts that."""
+        caller, context = (write, two) if one.is_external else (other, one)
+        if caller.function == context.starter and isinstance(root(caller.access.path), Fresh | Captured):
+            return 3  # it goes on with what it has made and handed over
+        served = self._memory.is_served(context)
+        if served and self._memory.is_initial(self._contexts.root(caller.function, caller.entry)):
+            return Silence.ORDERED
+        place = write.located.place
+        if caller.is_write and any(prepares(self._symbols.functions[f][1].name) for f in self._ways.functions(caller)):
+            return 1  # first an object is made and filled, then it is put into service
+        if caller.is_write and (served or place.kind == "global" or self._callers.configures(caller)):
+            return 1  # mostly configuration, before anything runs
+        if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
+            return 1
+        return min(2, self._callers.beside(write, other, context))

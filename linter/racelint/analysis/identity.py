@@ -1,0 +1,163 @@
+"""Identity: whether two accesses to one place may mean one object, by its class, its holder and who locks it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from racelint.analysis.concrete import Concrete
+from racelint.analysis.contexts import ELSEWHERE, Contexts
+from racelint.analysis.effects import Effects
+from racelint.analysis.objects import MAYBE
+from racelint.analysis.places import Places, of_threads
+from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Element, Field, Member, Param, Value
+from racelint.analysis.ways import MOST_CALLS, Ways
+
+
+class Identity:
+    """Compares the objects of two accesses."""
+
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, ways: Ways
+    ) -> None:
+        self._symbols = symbols
+        self._places = places
+        self._contexts = contexts
+        self._ways = ways
+        self._concrete = Concrete(symbols, contexts)
+        self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
+
+    def is_family(self, first: str, second: str) -> bool:
+        """Whether two types are known, and one is the other or inherits from it."""
+        return bool(first) and bool(second) and self._places.related(first, second)
+
+    def are_apart(self, first: Spot, second: Spot) -> bool:
+        """Whether two methods that use their own instance are of classes that no object has both of."""
+        owners = [self._symbols.owner_of(spot.function) for spot in (first, second)]
+        return first.located.own and second.located.own and not self._places.related(*owners)
+
+    def may_be_two(self, first: Spot, second: Spot) -> bool:
+        """Whether a type has several objects, and each side reaches its own by another way."""
+        if self._symbols.is_ordered_by_steps(first.function) or self._sites[first.located.type] < 2:
+            return False
+        if first.located.place.kind != "field":
+            return False
+        one, two = self._held_by(first), self._held_by(second)
+        return bool(one and two) and not self._is_same_holder(one, two)
+
+    def _held_by(self, spot: Spot) -> str:
+        """The field that holds the object at hand."""
+        path = spot.access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        if spot.located.own or not isinstance(path, Field):
+            return spot.entry.origin
+        return self._places.holder(path.base, spot.entry.type) or ELSEWHERE
+
+    def _is_same_holder(self, first: str, second: str) -> bool:
+        """Whether two fields are one: of one class, or of a class and one below."""
+        one, two = first.lstrip("="), second.lstrip("=")
+        if one == two:
+            return True
+        (owner, _, name), (other, _, named) = one.rpartition("."), two.rpartition(".")
+        return name == named and self._places.related(owner, other)
+
+    def never_one(self, first: Spot, second: Spot) -> bool:
+        """Whether no object makes both accesses, each as its own: a class overrides a method on the way to one."""
+        if not (first.located.own and second.located.own):
+            return False
+        classes = self._concrete.classes
+        return classes(first.function, first.entry).isdisjoint(classes(second.function, second.entry))
+
+    def held_apart(self, first: Spot, second: Spot) -> bool:
+        """Whether two objects of one type were found in two fields: two objects, as far as can be told."""
+        if first.located.type in self._contexts.singles:
+            return False
+        one, two = self._home(first), self._home(second)
+        return bool(one) and bool(two) and one != two
+
+    def _home(self, spot: Spot) -> str:
+        """The field in which an access's object was found: "Type.field", "" if in none."""
+        path: Value | None = spot.access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        path = path.base if isinstance(path, Field) else None
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            if isinstance(path, Field):
+                owner = self._places.class_of(path.base)
+                return f"{owner}.{path.name}" if owner is not None else ""
+            if isinstance(path, Param | Captured) and self._symbols.is_instance_of(path):
+                return entry.origin.lstrip("=")
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(path, Param) or path.function != function:
+                return ""
+            path = self._contexts.given(came, function, path)
+            function, entry = came.caller, came.entry
+        return ""
+
+    def is_whose(self, spot: Spot) -> bool:
+        """Whether it is open whose object an access is of: one of several, or a caller's."""
+        return self._symbols.is_ordered_by_steps(spot.function) and spot.receiver == MAYBE
+
+    def goes_through(self, spot: Spot, owner: str) -> bool:
+        """Whether the way to an access's object leads through an object of a type: what that one has is meant."""
+        path: Value | None = spot.access.path
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            inner = path
+            while isinstance(inner, Field | Element | Member):
+                inner = inner.base
+                if self._places.class_of(inner) == owner:
+                    return True
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(inner, Param) or inner.function != function:
+                return False
+            path = self._contexts.given(came, function, inner)
+            function, entry = came.caller, came.entry
+        return False
+
+    def locks_itself(self, first: Spot, second: Spot) -> bool:
+        """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""
+        if not self._symbols.is_ordered_by_steps(first.function):
+            return False
+        if not (_holds_own_lock(first) or _holds_own_lock(second)):
+            return False
+        return self._ways.functions(first).isdisjoint(self._ways.functions(second))
+
+    def is_apart_by_class(self, first: Spot, second: Spot) -> bool:
+        """Whether no class above or below the one of the first object is that of the second."""
+        return not self._places.related(_class(first), _class(second))
+
+    def made_apart(self, first: Spot, second: Spot) -> bool:
+        """Whether two fields hold objects that each field's owner makes itself: they are two objects."""
+        return _made_by_holders(first, second) and not self._is_same_holder(first.entry.origin, second.entry.origin)
+
+
+def _holds_own_lock(spot: Spot) -> bool:
+    """Whether a write is made under a lock of the object itself: its author thinks that others have it, too."""
+    if not spot.is_write or spot.located.place.kind != "field":
+        return False
+    owner = spot.located.place.owner
+    return any(lock.rpartition(".")[0] == owner for lock in of_threads(spot.locks))
+
+
+def _class(spot: Spot) -> str:
+    """The class of the object, as near as the way to the access tells."""
+    return spot.entry.type if spot.located.own and spot.entry.type else spot.located.type
+
+
+def _made_by_holders(first: Spot, second: Spot) -> bool:
+    """Whether each object is held by a field whose owner makes what it keeps."""
+    both_own = first.located.own and second.located.own
+    return both_own and first.entry.origin.startswith("=") and second.entry.origin.startswith("=")
+
+
+def is_member(path: Value) -> bool:
+    """Whether a field's object was taken out of a container."""
+    while isinstance(path, Field | Element | Member):
+        if isinstance(path, Field) and isinstance(path.base, Element | Member):
+            return True
+        path = path.base
+    return False

@@ -1,0 +1,95 @@
+"""Order: accesses that are over before what leads to the other context is started, or after it has been waited for."""
+
+from __future__ import annotations
+
+from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.effects import Effects
+from racelint.analysis.identity import Identity
+from racelint.analysis.memory import Memory
+from racelint.analysis.spots import Spot
+from racelint.analysis.state import LOCAL, TASKS
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.ways import Ways
+
+
+class Order:
+    """Finds what happens before what."""
+
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
+        identity: Identity,
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._memory = memory
+        self._ways = ways
+        self._identity = identity
+
+    def waits(self, first: Spot, second: Spot) -> bool:
+        """Whether one of two accesses comes when the context of the other one has been waited for."""
+        if self._is_over(first, second) or self._is_over(second, first):
+            return True
+        return self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context)
+
+    def is_after_end(self, first: Spot, second: Spot) -> bool:
+        """Whether one of two accesses stands behind a wait for the context of the other one."""
+        one, two = self._contexts.roots[first.entry.context], self._contexts.roots[second.entry.context]
+        return self.has_ended(first.function, first.access.joined, two) or self.has_ended(
+            second.function, second.access.joined, one
+        )
+
+    def is_unknown_yet(self, spot: Spot, other: Spot) -> bool:
+        """Whether a constructor is still at work, and the other context is none that it has started."""
+        if not spot.constructor or not spot.located.own:
+            return False
+        return other.entry.context not in self._contexts.started_under.get(spot.constructor, ())
+
+    def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
+        """Whether a function has waited for a context: one that it has started itself, or its class's task."""
+        if context.starter is None:
+            return False
+        if context.kind == "task" and joined & TASKS:
+            owner, starter = self._symbols.owner_of(function_id), self._symbols.owner_of(context.starter)
+            return self._identity.is_family(owner, starter)
+        return bool(joined & LOCAL) and context.starter == function_id
+
+    def _is_over(self, spot: Spot, other: Spot) -> bool:
+        """Whether what leads to the other's start waits for all it starts, and the access is not on its way."""
+        if not self._symbols.is_ordered_by_steps(spot.function) or self._contexts.roots[spot.entry.context].many:
+            return False
+        mine = self._ways.functions(spot)
+        for function, _ in self._memory.waiting:
+            if other.entry.context not in self._contexts.started_under.get(function, ()) or function in mine:
+                continue
+            if any(entry.context == spot.entry.context for entry in self._contexts.entries.get(function, ())):
+                return True
+        return False
+
+    def _has_waited(self, spot: Spot, context: int) -> bool:
+        """Whether a caller on the way has waited for what it had started, and a context comes from that."""
+        if not self._symbols.is_ordered_by_steps(spot.function):
+            return False
+        for caller, span in self._contexts.way(spot.function, spot.entry):
+            if self._comes_from(context, caller):
+                sites = [site for site in self._effects[caller].calls.values() if site.span == span]
+                if sites and all(site.joined & LOCAL for site in sites):
+                    return True
+        return False
+
+    def _comes_from(self, context: int, function: str) -> bool:
+        """Whether a function starts a context, or what it starts does."""
+        under = self._contexts.started_under
+        mine = under.get(function, frozenset())
+        return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
+
+    def is_before(self, spot: Spot, other: Spot) -> bool:
+        """Whether an access ends before the other's context is started."""
+        started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
+        return other.entry.context in started and spot.entry.context not in started
+
+    def comes_before(self, spot: Spot, other: Spot) -> bool:
+        """Whether an access is over when what leads to the context of the other one is started."""
+        if not self._symbols.is_ordered_by_steps(spot.function):
+            return False
+        return self._memory.is_started_later(spot.function, spot.entry, self._contexts.roots[other.entry.context])

@@ -1,0 +1,109 @@
+"""Who runs beside whom: how sure it is that two accesses run in parallel on one object."""
+
+from __future__ import annotations
+
+from racelint.analysis.callers import Callers
+from racelint.analysis.collisions import Collisions
+from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.goroutines import Goroutines
+from racelint.analysis.objects import OWN, SHARED
+from racelint.analysis.places import Place, Places
+from racelint.analysis.spots import Silence, Spot
+from racelint.analysis.symbols import Symbols
+
+
+class Parallel:
+    """Judges pairs of contexts."""
+
+    def __init__(
+        self, symbols: Symbols, places: Places, contexts: Contexts, collisions: Collisions, callers: Callers,
+        goroutines: Goroutines,
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._places = places
+        self._contexts = contexts
+        self._collisions = collisions
+        self._callers = callers
+        self._goroutines = goroutines
+
+    def may_meet(self, place: Place, first: int, second: int) -> bool:
+        """Whether two contexts may run in parallel at all; a captured variable hangs on more than the contexts."""
+        one, two = self._contexts.roots[first], self._contexts.roots[second]
+        if not {"unknown", "process"}.isdisjoint((one.kind, two.kind)):
+            return False
+        return place.kind == "captured" or _one_at_a_time(one, two) is None
+
+    def confidence(self, write: Spot, other: Spot) -> int | Silence:
+        """How sure it is that two accesses run in parallel on one object, or why they do not."""
+        one, two = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
+        if "unknown" in (one.kind, two.kind):
+            return Silence.UNKNOWN
+        if "process" in (one.kind, two.kind) or not self._places.related(write.located.type, other.located.type):
+            return Silence.APART
+        if self._symbols.is_ordered_by_steps(write.function):
+            return self._goroutines.parallel(write, one, other, two)
+        if write.located.place.kind == "captured":
+            return self._in_one_activation(write, one, other, two)
+        if one.is_external and two.is_external and (owner := self._callers.says_shared(write)):
+            return self._callers.shared_by_contract(owner, write, other)
+        in_turn = _one_at_a_time(one, two)
+        if in_turn is not None:
+            return in_turn
+        if one == two:
+            if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
+                return Silence.OWNED
+            return 3 if write.located.certain and other.located.certain else 2
+        if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
+            return Silence.CALLERS
+        either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration
+        if (
+            either
+            or (one.awaited and two.awaited and one.is_loop)
+            or self._is_waiting(one, other)
+            or self._is_waiting(two, write)
+        ):
+            return 1  # one task at a time, if it is one task
+        if {one.kind, two.kind} in ({"external", "task"}, {"external", "loop"}):
+            return Silence.CALLERS
+        if write.receiver == OWN and other.receiver == OWN:
+            return Silence.OWNED
+        certain = write.located.certain and other.located.certain
+        if (one.is_external or two.is_external) and self._callers.closes(two if one.is_external else one):
+            return 1  # who still calls then
+        if "remote" in (one.kind, two.kind) and (one.is_external or two.is_external):
+            shape = self._collisions.shape(write, other)
+            return 2 if shape == "resize-iterate" else 1  # callers may run on the loop themselves
+        if one.is_external or two.is_external:
+            return self._callers.beside(write, other, two if one.is_external else one) if certain else 1
+        return 3 if certain else 2
+
+    def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
+        """A variable of a function is shared by what that very call of it starts."""
+        owner = write.located.place.owner
+        inner = [spot for spot, context in ((write, one), (other, two)) if context.starter == owner]
+        if not inner or any(spot.function == owner for spot in inner):
+            return Silence.APART if not inner else Silence.ONE_CONTEXT
+        if one == two:
+            return 3 if one.many and not one.is_loop else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+        outside = [context for context in (one, two) if context.starter != owner]
+        if (one.is_loop and two.is_loop) or any(c.is_loop and inner[0].entry for c in outside if c.kind == "loop"):
+            return Silence.ONE_LOOP
+        return 3
+
+    def _is_waiting(self, context: Context, spot: Spot) -> bool:
+        """Whether a context's starter waits for it at once, and the other access is on the same task's way."""
+        if not context.awaited or not self._contexts.roots[spot.entry.context].is_loop:
+            return False
+        way = [caller for caller, _ in self._contexts.way(spot.function, spot.entry)]
+        return context.starter in (*way, spot.function)
+
+
+def _one_at_a_time(one: Context, two: Context) -> Silence | None:
+    """Why two contexts never run in parallel, or why one does not run beside itself, whatever they do."""
+    if one == two and (not one.many or one.is_loop):
+        return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+    if one == two:
+        return None
+    if one.is_external and two.is_external:
+        return Silence.CALLERS
+    return Silence.ONE_LOOP if one.is_loop and two.is_loop else None

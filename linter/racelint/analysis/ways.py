@@ -1,0 +1,30 @@
+"""Ways: the calls from a context's root to an access. On a long one some condition mostly stands against it."""
+
+from __future__ import annotations
+
+from racelint.analysis.contexts import Contexts
+from racelint.analysis.spots import Spot
+
+NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
+MOST_CALLS = 6  # from a context's root to an access
+MOST_TOGETHER = 8  # the same for both sides of a race together
+
+
+class Ways:
+    """What lies on the ways to accesses."""
+
+    def __init__(self, contexts: Contexts) -> None:
+        self._contexts = contexts
+
+    def functions(self, spot: Spot) -> set[str]:
+        """The function of an access and all that call it on the way."""
+        return {spot.function, *[function for function, _ in self._contexts.way(spot.function, spot.entry)]}
+
+    def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
+        """Whether the way from the context's root is so long that some condition mostly stands against it."""
+        return len(self._contexts.way(spot.function, spot.entry)) > most
+
+    def are_far(self, first: Spot, second: Spot) -> bool:
+        """Whether the two ways together are so long that some condition mostly stands against one of them."""
+        steps = sum(len(self._contexts.way(spot.function, spot.entry)) for spot in (first, second))
+        return steps > MOST_TOGETHER
