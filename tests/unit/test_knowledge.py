@@ -133,7 +133,7 @@ def test_functions_that_never_return(call):
 @pytest.mark.parametrize(("name", "kind"), [*DECLARED.items(), *[(n, None) for n in TABLE["aliases"]]])
 def test_declared_types(name, kind):
     found = single(f"import array, collections.abc, os, typing, weakref, xml, _weakrefset\ndef f(d: {name}): pass")
-    container = found.types.behaviour(found.types.variable("m:f", "d"))
+    container = found.types.structures.behaviour(found.types.variable("m:f", "d"))
     assert container.kind == (kind or load().container_types[TABLE["aliases"][name]].kind)
 
 

@@ -95,7 +95,7 @@ class EntryPoints:
         given = function.parameters[1 if function.owner else 0 :]
         if len(given) != len(signature):
             return False
-        found = [self._types.declared(function_id, p.annotation) if p.annotation else None for p in given]
+        found = [self._types.annotations.declared(function_id, p.annotation) if p.annotation else None for p in given]
         return all(
             fnmatch.fnmatchcase(self._types.text(f).replace(":", "."), wanted)
             for f, wanted in zip(found, signature, strict=True)

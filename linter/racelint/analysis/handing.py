@@ -8,7 +8,8 @@ from racelint.analysis.body import Body, Keywords
 from racelint.analysis.paths import copy_of, root
 from racelint.analysis.sharing import Registration
 from racelint.analysis.state import State
-from racelint.analysis.types import RESULTS, LibraryType, TypeOf
+from racelint.analysis.type_names import RESULTS
+from racelint.analysis.types import LibraryType, TypeOf
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -183,7 +184,7 @@ class Handing(Body):
             if path == UNKNOWN:
                 continue
             found = self.types.of(path)
-            item = self.types.element(found, "value") if row.field else found
+            item = self.types.structures.element(found, "value") if row.field else found
             shared = copy_of(Cached(source, site, self.types.text(item)), self.types.text(item), site)
             if row.field:
                 filled = Fresh(self.types.text(found) or "[]", site)
@@ -240,7 +241,7 @@ class Handing(Body):
             self.summaries.hints.told.setdefault((owner, name), Registration(self.id, call, name))
 
     def _is_function(self, type_id: str, name: str) -> bool:
-        return self.types.structure(self.types.field(type_id, name)) == LibraryType("func")
+        return self.types.annotations.structure(self.types.field(type_id, name)) == LibraryType("func")
 
     # --- registrations ------------------------------------------------------------------------------------------------
 

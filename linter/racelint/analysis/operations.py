@@ -134,18 +134,19 @@ class Operations(Body):
             state.joined |= LOCAL  # in an endless loop it is what the loop lives on
         elif isinstance(value, Field) and self._only_signals(value):
             state.signalled |= {value.base}
-        return (Result(self.site(span, state), self.types.text(self.types.element(self.types.of(value), "value"))),)
+        received = self.types.structures.element(self.types.of(value), "value")
+        return (Result(self.site(span, state), self.types.text(received)),)
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""
-        return self.types.element(self.types.of(channel), "value") == LibraryType("struct")
+        return self.types.structures.element(self.types.of(channel), "value") == LibraryType("struct")
 
     # --- written types ------------------------------------------------------------------------------------------------
 
     def cast(self, expr: Cast, state: State) -> Values:
         """A value seen as another type: what was known of it stays, else it is something of that type."""
         values = self.evaluate(expr.value, state)
-        found = self.types.declared(self.id, expr.type)
+        found = self.types.annotations.declared(self.id, expr.type)
         if found is None:
             return values
         site, name = self.site(expr.span, state), self.types.text(found)
@@ -168,7 +169,7 @@ class Operations(Body):
 
     def _is_interface(self, found: ClassType | LibraryType) -> bool:
         if isinstance(found, LibraryType):  # of which nothing is known but its name
-            return "/" in found.name and not found.pointer and self.types.behaviour(found) is None
+            return "/" in found.name and not found.pointer and self.types.structures.behaviour(found) is None
         return self.symbols.types[found.type][1].is_interface
 
     def make(self, expr: Make, state: State) -> Values:
@@ -177,7 +178,7 @@ class Operations(Body):
         parts = [self.taken(part, self.evaluate(part, state), state) for part in expr.parts]
         fields = [(name, self.taken(part, self.evaluate(part, state), state)) for name, part in expr.fields]
         site = self.site(expr.span, state)
-        found = self.types.declared(self.id, expr.type)
+        found = self.types.annotations.declared(self.id, expr.type)
         match found:
             case ClassType(type=type_id):
                 return self._make_own(type_id, parts, keys, fields, site, state)
@@ -277,7 +278,7 @@ class Operations(Body):
             if not behind or self.types.container(value) is not None:
                 return value
             return copy_of(value, self.types.text(found), self.site(span, state))
-        if not (found.value or behind) or not self.types.is_value(found.type):
+        if not (found.value or behind) or not self.types.annotations.is_value(found.type):
             return value
         return self._copy_struct(value, found.type, self.site(span, state), state, MOST_LEVELS)
 

@@ -85,7 +85,7 @@ class Origins(Handing):
     def _is_pointer(self, found: TypeOf | None) -> bool:
         if isinstance(found, ClassType):
             return not found.value
-        return found is not None and (found.pointer or self.types.behaviour(found) is not None)
+        return found is not None and (found.pointer or self.types.structures.behaviour(found) is not None)
 
     def is_held_here(self, expr: Expr | None, owner: Value, state: State, *, by_type: bool = True) -> bool:
         """Whether an object is a copy that this function holds by value, as far as the program says.

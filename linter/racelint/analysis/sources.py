@@ -152,10 +152,11 @@ class Sources:
     def _is_container(self, path: Value, owner: str, record: FieldRecord) -> bool:
         """Whether a field holds many objects: data, not a project's objects with a life of their own."""
         found = self._types.field(owner, record.name)
-        container = self._types.behaviour(found)
+        container = self._types.structures.behaviour(found)
         if container is None:
             return found is None
-        return container.kind != "immutable" and not isinstance(self._types.element(found, "value"), ClassType)
+        element = self._types.structures.element(found, "value")
+        return container.kind != "immutable" and not isinstance(element, ClassType)
 
     def _is_duck_typed(self, owner: str) -> bool:
         return self._symbols.types[owner][0].module.traits.duck_typed
@@ -163,7 +164,7 @@ class Sources:
     def _holds_data(self, owner: str, record: FieldRecord) -> bool:
         """Whether a field maps to data as others define it: of a library, or with what makes copies of it."""
         found = self._types.field(owner, record.name)
-        element = self._types.element(found, "value")
+        element = self._types.structures.element(found, "value")
         if isinstance(element, ClassType):
             return not element.value and self.is_data(element.type)
         return isinstance(element, LibraryType) and element.pointer and "/" in element.name

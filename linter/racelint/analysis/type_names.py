@@ -22,6 +22,24 @@ class LibraryType(NamedTuple):
 
 
 TypeOf: TypeAlias = ClassType | LibraryType
+NONE_TYPE = LibraryType("None")
+RESULTS = "results"  # what a function of several results returns
+
+
+def project_class(found: TypeOf | None) -> str | None:
+    """The id of a type that is a class of the project."""
+    return found.type if isinstance(found, ClassType) else None
+
+
+def only(options: list[TypeOf | None]) -> TypeOf | None:
+    """The one type among options; None and unknown ones aside, if all others agree."""
+    known = [option for option in options if option is not None and option != NONE_TYPE]
+    if not known:
+        return None
+    names = {option.name if isinstance(option, LibraryType) else option.type for option in known}
+    if len(names) > 1:
+        return None
+    return max(known, key=lambda option: len(option.args) if isinstance(option, LibraryType) else 0)
 
 
 def written(found: TypeOf | None, typed: Collection[str]) -> str:

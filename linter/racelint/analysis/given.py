@@ -1,0 +1,114 @@
+"""What is given: types of parameters by what calls give for them, of elements by what is put into a container."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from racelint.analysis.annotations import STEPS, Annotations
+from racelint.analysis.symbols import Symbols, argument
+from racelint.analysis.type_names import ClassType, LibraryType, TypeOf, only, project_class
+from racelint.analysis.values import FunctionValue
+from racelint.knowledge import Knowledge
+from racelint.model import Attr, Call, Const, Expr, TypeRef
+
+if TYPE_CHECKING:
+    from racelint.analysis.types import Types
+
+MOST_GIVEN = 8  # constructor calls looked at for the type of a parameter
+
+
+class Given:
+    """Answers what type a parameter has, or the elements of a container."""
+
+    def __init__(self, symbols: Symbols, knowledge: Knowledge, annotations: Annotations, types: Types) -> None:
+        self._symbols = symbols
+        self._knowledge = knowledge
+        self._annotations = annotations
+        self._types = types
+        self._parameters: dict[tuple[str, int], TypeOf | None] = {}
+
+    def parameter(self, function_id: str, index: int) -> TypeOf | None:
+        """The type of a parameter: as declared, by its default, or by what it is given."""
+        source, function = self._symbols.functions[function_id]
+        if index >= len(function.parameters):
+            return None
+        parameter = function.parameters[index]
+        if index == 0 and function.owner and function.binding == "instance":
+            return self._receiver(f"{source.name}:{function.owner}", parameter.annotation)
+        if parameter.kind == "variadic" and parameter.annotation is not None and parameter.annotation.name == "[]":
+            return self._annotations.declared(function_id, parameter.annotation)
+        if parameter.kind == "variadic":
+            return LibraryType("tuple")
+        if parameter.kind == "keywords":
+            return LibraryType("dict")
+        if parameter.annotation is not None:
+            return self._annotations.declared(function_id, parameter.annotation)
+        if parameter.default is not None and parameter.default != Const(None):
+            found = self._types.expressions.of(function_id, parameter.default)
+            return found if isinstance(found, LibraryType) and self._knowledge.container(found.name) else None
+        if function.name == "__init__" and function.owner:
+            return self._given(f"{source.name}:{function.owner}", index - 1, parameter.name)
+        return self._from_calls(function_id, index) if source.module.traits.duck_typed else None
+
+    def _from_calls(self, function_id: str, index: int) -> TypeOf | None:
+        """What the project's calls of a function give for a parameter, if that is always of one class."""
+        key = (function_id, index)
+        if key not in self._parameters:
+            self._parameters[key] = None
+            self._parameters[key] = self._from_all_calls(function_id, index)
+        return self._parameters[key]
+
+    def _from_all_calls(self, function_id: str, index: int) -> TypeOf | None:
+        _, function = self._symbols.functions[function_id]
+        if function.name in self._knowledge.common_methods or function.name.startswith("<"):
+            return None
+        position = index - 1 if function.owner and function.binding != "none" else index
+        options: list[TypeOf | None] = []
+        for caller, call in self._symbols.called(function.name):
+            given = argument(call, position, function.parameters[index].name)
+            if given is not None and self._leads_to(caller, call, function_id):
+                options.append(self._types.expressions.of(caller, given))
+                if len(options) >= MOST_GIVEN:
+                    break
+        found = only(options) if None not in options else None
+        return found if isinstance(found, ClassType) else None
+
+    def _leads_to(self, caller: str, call: Call, function_id: str) -> bool:
+        """Whether a call is one of a function, or of a method that overrides it or is overridden by it."""
+        callee = self._symbols.meant(caller, call.func)
+        if callee is not None or not isinstance(call.func, Attr):
+            return callee == FunctionValue(function_id)
+        owner = project_class(self._types.expressions.of(caller, call.func.base))
+        if owner is None:
+            return self._symbols.owners(call.func.name) == [self._symbols.owner_of(function_id)]
+        return self._symbols.method(owner, call.func.name) == function_id
+
+    def _receiver(self, type_id: str, annotation: TypeRef | None) -> TypeOf | None:
+        if type_id not in self._symbols.types:
+            return None  # declared in a file that could not be read
+        pointer = annotation is None or annotation.name == "*"
+        return ClassType(type_id, not pointer and self._annotations.is_value(type_id))
+
+    def _given(self, type_id: str, position: int, name: str) -> TypeOf | None:
+        """What the constructors of a type, or of those that inherit its constructor, are given for a parameter."""
+        heirs = [
+            t for t in sorted(self._symbols.subtypes(type_id)) if "__init__" not in self._symbols.types[t][1].methods
+        ]
+        options: list[TypeOf | None] = []
+        for owner in (type_id, *heirs):
+            for function_id, given in self._symbols.handed(owner, position, name):
+                options.append(self._types.expressions.of(function_id, given))
+                if len(options) >= MOST_GIVEN:
+                    return only(options)
+        return only(options)
+
+    def filled(self, found: TypeOf | None, put: Iterable[tuple[str, Expr]], steps: int = STEPS) -> TypeOf | None:
+        """A container whose elements' type is not said, with the type of all that is put into it."""
+        if not isinstance(found, LibraryType) or found.args:
+            return found
+        container = self._knowledge.container(found.name)
+        element = only([self._types.expressions.of(function_id, value, steps - 1) for function_id, value in put])
+        if element is None or container is None:
+            return found
+        return LibraryType(found.name, (None, element) if "keys" in container.views else (element,))
