@@ -88,7 +88,7 @@ class Guards:
         held: dict[str, list[list[Spot]]] = defaultdict(list)
         for entries in plain.values():
             common = frozenset.intersection(*[_guarding(spot) for spot in entries])
-            for lock in common:
+            for lock in sorted(common):
                 if not lock.startswith((ANY_LOCK, "@")) and not lock.endswith("[]"):
                     held[lock].append(entries)
         return {
@@ -192,7 +192,7 @@ class Guards:
             confidence = 1
         if far or callback or found_by_name or shape == "store-store" or self._races.callers.goes_behind(breach, other):
             confidence = 1
-        if self._races.identity.held_apart(breach, other):
+        if self._symbols.is_ordered_by_steps(breach.function) and self._races.identity.held_apart(breach, other):
             confidence = 1
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1

@@ -7,7 +7,7 @@ from racelint.analysis.spots import Spot
 
 NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
 MOST_CALLS = 6  # from a context's root to an access
-MOST_TOGETHER = 8  # the same for both sides of a race together
+MOST_TOGETHER = 8  # the same for both sides of a race with a caller together
 
 
 class Ways:
@@ -25,6 +25,9 @@ class Ways:
         return len(self._contexts.way(spot.function, spot.entry)) > most
 
     def are_far(self, first: Spot, second: Spot) -> bool:
-        """Whether the two ways together are so long that some condition mostly stands against one of them."""
+        """Whether a caller's way and the other side's are so long together that some condition mostly stands there."""
+        contexts = [self._contexts.roots[spot.entry.context] for spot in (first, second)]
+        if not any(context.is_external for context in contexts):
+            return False
         steps = sum(len(self._contexts.way(spot.function, spot.entry)) for spot in (first, second))
         return steps > MOST_TOGETHER
