@@ -61,7 +61,6 @@ class Places:
         self._given: dict[Param, Value] = {}
         self._given_locks = given_locks if given_locks is not None else {}
         self._own_fields: dict[tuple[str, str], bool] = {}
-        self._back: dict[tuple[str, str], bool] = {}
 
     def stands_for(self, parameter: Param, value: Value) -> None:
         """A started function's parameter is what it was given; of several starts the first one counts."""
@@ -167,33 +166,6 @@ class Places:
             isinstance(a.value, Call) and self._symbols.meant(f"{module}:{a.function}", a.value.func) == TypeValue(made)
             for a in values
         )
-
-    def leads_back(self, owner: str, name: str) -> bool:
-        """Whether a field holds the object that has made this one and has given itself to the constructor."""
-        key = (owner, name)
-        if key not in self._back:
-            declared = self._symbols.field(owner, name)
-            values = declared[1].values if declared is not None else ()
-            self._back[key] = len(values) == 1 and self._is_maker(owner, values[0])
-        return self._back[key]
-
-    def _is_maker(self, owner: str, assigned: Assigned) -> bool:
-        constructor = self._symbols.method(owner, "__init__")
-        if constructor is None or not isinstance(assigned.value, Name):
-            return False
-        _, function = self._symbols.functions[constructor]
-        names = [parameter.name for parameter in function.parameters]
-        if assigned.function != function.qualname or assigned.value.name not in names[1:]:
-            return False
-        name = assigned.value.name
-        given = list(self._symbols.handed(owner, names.index(name) - 1, name))
-        return bool(given) and all(self._is_self(function_id, expr) for function_id, expr in given)
-
-    def _is_self(self, function_id: str, expr: Expr) -> bool:
-        _, function = self._symbols.functions[function_id]
-        first = function.parameters[0].name if function.parameters else ""
-        bound = function.owner is not None and function.binding == "instance"
-        return bound and isinstance(expr, Name) and expr.name == first and first not in function.bindings
 
     def is_inside(self, base: Value, name: str) -> bool:
         """Whether a field's object is part of the object that has the field."""

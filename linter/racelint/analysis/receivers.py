@@ -80,8 +80,7 @@ class Receivers:
                     return MAYBE
                 while isinstance(base, Field):
                     owner = self._types.class_of(base.base)
-                    back = owner is not None and entry.receiver == FRESH and self._places.leads_back(owner, base.name)
-                    if owner is None or not (back or self._places.is_own_field(owner, base.name)):
+                    if owner is None or not self._places.is_own_field(owner, base.name):
                         return SHARED
                     base = base.base
                 if isinstance(base, Param):
