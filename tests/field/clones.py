@@ -10,8 +10,7 @@ import os
 import pathlib
 import re
 import subprocess
-import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -108,27 +107,47 @@ def export(git_dir: pathlib.Path, commit: str, target: pathlib.Path, language: s
 
     Nothing but sources is written: the repository's own settings and ignore files are not what is measured.
     """
-    done = git(git_dir, "archive", "--format=tar", commit, "--", *paths)
-    if done.returncode:
-        raise CloneError(f"cannot export {commit} from {git_dir}: {text(done.stderr)}")
+    files = list(sources(git_dir, commit, language, paths))
     lines = 0
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        for member in archive:
-            if wanted(member, language) and (handle := archive.extractfile(member)):
-                data = handle.read()
-                path = target / member.name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-                lines += 0 if is_test(member.name) else data.count(b"\n")
+    for name, data in contents(git_dir, commit, files):
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        lines += 0 if is_test(name) else data.count(b"\n")
     return lines
 
 
-def wanted(member: tarfile.TarInfo, language: str) -> bool:
-    """Tell whether a member is a plain source file whose name stays inside the target."""
-    path = pathlib.PurePosixPath(member.name)
+def sources(git_dir: pathlib.Path, commit: str, language: str, paths: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """The names and object names of source files below `paths`, every one of which must be there."""
+    for root in paths or ("",):
+        done = git(git_dir, "ls-tree", "-r", "-z", commit, *(["--", root] if root else []))
+        if done.returncode or not done.stdout:
+            raise CloneError(f"cannot export {root} of {commit} from {git_dir}: {text(done.stderr) or 'nothing there'}")
+        for line in done.stdout.decode("utf-8", errors="replace").split("\0")[:-1]:
+            about, _, name = line.partition("\t")
+            mode, _, sha = about.split(" ")
+            if wanted(name, mode, language):
+                yield name, sha
+
+
+def contents(git_dir: pathlib.Path, commit: str, files: list[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """What stands in files; others are never read, for a clone may lack the large ones."""
+    request = "".join(f"{sha}\n" for _, sha in files).encode()
+    output = io.BytesIO(git(git_dir, "cat-file", "--batch", given=request).stdout)
+    for name, _ in files:
+        header = output.readline().split()  # name, kind, size
+        if len(header) != 3:
+            raise CloneError(f"cannot export {commit} from {git_dir}: {name} is missing")
+        yield name, output.read(int(header[2]))
+        output.read(1)
+
+
+def wanted(name: str, mode: str, language: str) -> bool:
+    """Tell whether an entry is a plain source file whose name stays inside the target."""
+    path = pathlib.PurePosixPath(name)
     inside = not path.is_absolute() and ".." not in path.parts
     vendored = language == "go" and "vendor" in path.parts
-    return member.isfile() and inside and not vendored and member.name.endswith(SUFFIXES[language])
+    return mode.startswith("100") and inside and not vendored and name.endswith(SUFFIXES[language])
 
 
 def is_test(name: str) -> bool:
@@ -151,10 +170,11 @@ def source(git_dir: pathlib.Path, commit: str, path: str) -> tuple[str, ...]:
     return tuple(done.stdout.decode("utf-8", errors="replace").split("\n"))  # not splitlines: form feeds end no line
 
 
-def git(git_dir: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def git(git_dir: pathlib.Path, *arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     """Run git on a git directory and return what it said; the caller looks at the status."""
     quiet = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}  # a repository that is gone must not ask for a password
-    return subprocess.run(["git", "--git-dir", str(git_dir), *arguments], capture_output=True, check=False, env=quiet)
+    command = ["git", "--git-dir", str(git_dir), *arguments]
+    return subprocess.run(command, input=given, capture_output=True, check=False, env=quiet)
 
 
 def text(data: bytes) -> str:

@@ -272,18 +272,29 @@ def test_export_takes_sources_and_no_settings(tmp_path: pathlib.Path) -> None:
         exported(tmp_path / "4", "python", "nothing-here")
 
 
+def test_clone_without_a_large_file_is_exported(tmp_path: pathlib.Path) -> None:
+    sha = commit(tmp_path / "work", {"a.py": "1\n", "picture.png": "large\n", "c/b.py": "2\n"})
+    git_dir = tmp_path / "work" / ".git"
+
+    def lose(name: str) -> None:
+        blob = git(tmp_path / "work", "rev-parse", f"{sha}:{name}").strip()
+        (git_dir / "objects" / blob[:2] / blob[2:]).unlink()
+
+    lose("picture.png")
+    assert clones.export(git_dir, sha, tmp_path / "1", "python") == 2
+    assert (tmp_path / "1" / "c" / "b.py").read_text() == "2\n"
+    lose("a.py")
+    with pytest.raises(clones.CloneError, match=r"a\.py is missing"):
+        clones.export(git_dir, sha, tmp_path / "2", "python")
+
+
 def test_links_and_ways_out_are_not_written() -> None:
-    import tarfile
-
-    def member(name: str, kind: bytes = tarfile.REGTYPE) -> tarfile.TarInfo:
-        info = tarfile.TarInfo(name)
-        info.type = kind
-        return info
-
-    assert clones.wanted(member("a/b.py"), "python")
-    assert not clones.wanted(member("../b.py"), "python")
-    assert not clones.wanted(member("/b.py"), "python")
-    assert not clones.wanted(member("b.py", tarfile.SYMTYPE), "python")
+    assert clones.wanted("a/b.py", "100644", "python")
+    assert clones.wanted("a/b.py", "100755", "python")
+    assert not clones.wanted("../b.py", "100644", "python")
+    assert not clones.wanted("/b.py", "100644", "python")
+    assert not clones.wanted("b.py", "120000", "python")
+    assert not clones.wanted("b.py", "160000", "python")
 
 
 # Primer

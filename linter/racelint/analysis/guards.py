@@ -121,6 +121,7 @@ class Guards:
 
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot)]
+        writes = [spot for spot in guarded if spot.is_write]
         own = self._one_writer(spots)
         for breach in spots:
             by_steps = self._races.memory.governs(breach.function)
@@ -141,7 +142,7 @@ class Guards:
                 breach = at_call
             if any(name.endswith("[]") is False and name.startswith(ANY_LOCK) for name in breach.locks):
                 continue
-            for other in guarded:
+            for other in guarded if breach.is_write else writes:
                 pair = self._pair(place, lock, breach, other)
                 if pair is not None:
                     yield pair
@@ -155,8 +156,6 @@ class Guards:
         return both and act.by == "condition"
 
     def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
-        if not breach.is_write and not other.is_write:
-            return None
         if not self._places.related(breach.located.type, other.located.type):
             return None
         if excluding(of_threads(breach.locks), of_threads(other.locks)) or self._is_one_thread(breach, other):

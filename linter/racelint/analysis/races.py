@@ -38,6 +38,7 @@ class Races:
         self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
+        self._tested = {place for place, spots in self.spots.items() if any(_decides_by(spot) for spot in spots)}
 
     def spots_of(self, function_id: str, access: Access | Act) -> list[Spot] | Silence:
         """An access in each entry state of its function, or why it meets no other."""
@@ -45,7 +46,10 @@ class Races:
 
     def all(self) -> Iterator[Pair]:
         """The worst race of each place that has any, in a fixed order."""
+        starters = {context.starter for context in self._contexts.roots}
         for place, spots in self.spots.items():
+            if place.kind == "captured" and place.owner not in starters and not self.memory.governs(place.owner):
+                continue  # nothing that its function starts can see the variable
             best = self._best(place, [spot for spot in spots if self._matters(spot)][:MOST_SPOTS])
             if best is not None:
                 yield best
@@ -53,13 +57,14 @@ class Races:
     def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
         best: Pair | None = None
         rank = (0, 0, 0)
-        writes = [spot for spot in spots if spot.is_write]
-        meeting: dict[int, list[Spot]] = {}  # by a context, the accesses of those that may run beside it
-        for write in writes:
-            context = write.entry.context
-            if context not in meeting:
-                meeting[context] = [s for s in spots if self._parallel.may_meet(place, context, s.entry.context)]
-            for other in (*meeting[context], *self.callers.by_contract(write, spots)):
+        meeting: dict[object, list[Spot]] = {}  # by what does not hang on the entry state, what may collide with it
+        for write in spots:
+            if not write.is_write:
+                continue
+            key = (id(write.access), write.entry.context, write.located.type)
+            if key not in meeting:
+                meeting[key] = self._colliding(place, write, spots)
+            for other in (*meeting[key], *self.callers.by_contract(write, spots)):
                 race = self.judge(place, write, other)
                 if isinstance(race, Silence):
                     continue
@@ -71,6 +76,12 @@ class Races:
                 if best is None or own > rank:
                     best, rank = race, own
         return best
+
+    def _colliding(self, place: Place, write: Spot, spots: list[Spot]) -> list[Spot]:
+        """The accesses that would harm and be harmed, by contexts that may run in parallel."""
+        context = write.entry.context
+        may_meet = {c: self._parallel.may_meet(place, context, c) for c in {spot.entry.context for spot in spots}}
+        return [s for s in spots if may_meet[s.entry.context] and self.collisions.shape(write, s) is not None]
 
     def _matters(self, spot: Spot) -> bool:
         """Whether an access can be a side of a race: plain reads and look-ups may be one step each."""
@@ -186,7 +197,11 @@ class Races:
 
     def is_tested(self, place: Place) -> bool:
         """Whether something is decided by a place anywhere."""
-        return any(spot.access.kind == "test" or isinstance(spot.access, Act) for spot in self.spots.get(place, ()))
+        return place in self._tested
+
+
+def _decides_by(spot: Spot) -> bool:
+    return spot.access.kind == "test" or isinstance(spot.access, Act)
 
 
 def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
