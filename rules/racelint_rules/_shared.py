@@ -16,10 +16,12 @@ VERBS = {
     "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to",
     "store item": "given items", "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out",
     "test": "tested", "iterate": "iterated", "peek": "looked at",
+    "wait": "waited for",
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
     "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING,
+    "lost-wakeup": Severity.ERROR,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
     "overwritten": Severity.WARNING, "write-write": Severity.ERROR, "write-read": Severity.ERROR,
@@ -36,6 +38,7 @@ HARM = {
     "replace-change": "what is put into the old container while it is being replaced is lost",
     "check-act": "what was tested may no longer hold when it is acted upon: it is done twice, or on what is gone",
     "check-use": "what was there when it was tested may be gone when it is used",
+    "lost-wakeup": "who notifies between the test and the wait wakes nobody: it waits for ever, or for the next time",
     "store-test": "it is decided by a value that is already another one",
     "overwritten": "a call finds what another call has stored there in the meantime",
     "store-store": "two writers overwrite each other's value",
@@ -65,7 +68,7 @@ def harm(race: Race) -> str:
 
 
 READ_SIDE = " (read side)"
-CHANGES = frozenset(VERBS) - {"read", "return", "test", "iterate", "peek"}
+CHANGES = frozenset(VERBS) - {"read", "return", "test", "iterate", "peek", "wait"}
 
 
 def read_side(race: Race) -> str:

@@ -44,7 +44,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Errors: a container resized while it is iterated; two updates (`+=`) of a value that something is decided by; an
     update against another store; a container replaced while another context changes it in place; a check and an act
-    that depends on it, against a write that falsifies the check, if something is opened or taken twice. Warnings: two
+    that depends on it, against a write that falsifies the check, if something is opened or taken twice; a wait() for what was tested before its condition
+    was taken, against who changes that and notifies. Warnings: two
     increments of a count that decides nothing; a list that loses elements while it is iterated; an update against a
     reset of a value that something is decided by; a use after a test for None, against a store of None; a value
     computed again and again in one thread and tested in another; what a decorator object stores on itself for the call
@@ -120,6 +121,8 @@ def _because(race: Race) -> str:
 def _mend(race: Race) -> str:
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"
+    if race.shape == "lost-wakeup":
+        return "test under the condition, in a loop around wait(), what the other side changes before it notifies"
     if lock := read_side(race):
         return f"take the write side of {lock}: the read side does not keep out those who hold it, too"
     return f"hold one lock on both sides, or hand the value over by {QUEUES[race.language]}"

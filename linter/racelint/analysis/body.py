@@ -356,8 +356,8 @@ class Body(Flow[State, Frame]):
         """The kind of lock that a value is, "" for none."""
 
     @abstractmethod
-    def lock_method(self, base: Value, name: str, span: Span, state: State) -> None:
-        """`lock.acquire()` and `lock.release()`."""
+    def lock_method(self, base: Value, name: str, args: tuple[Values, ...], span: Span, state: State) -> None:
+        """`lock.acquire()` and `lock.release()`, `condition.wait()` and `condition.notify()`."""
 
     @abstractmethod
     def start(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act
+from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import SHAPES
 from racelint.analysis.memory import shape as memory_shape
+from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 
@@ -17,7 +18,7 @@ CONSTANT = frozenset({"none", "constant"})
 ERROR = 3  # of SEVERITY
 SEVERITY = {
     "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
-    "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
+    "lost-wakeup": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
     "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2, **SHAPES,
 }  # fmt: skip
 
@@ -25,8 +26,12 @@ SEVERITY = {
 class Collisions:
     """Finds the shape of a collision."""
 
-    def __init__(self, symbols: Symbols, contexts: Contexts, identity: Identity) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, identity: Identity
+    ) -> None:
         self._symbols = symbols
+        self._effects = effects
+        self._places = places
         self._contexts = contexts
         self._identity = identity
 
@@ -40,6 +45,8 @@ class Collisions:
         if isinstance(a, Act) and not isinstance(b, Act):
             return None if not other.is_write else _act(a, b)
         if isinstance(b, Act):
+            if b.kind == "wait":
+                return "lost-wakeup" if self._wakes(write, b) else None
             return _act(b, a) if not isinstance(a, Act) or write.is_write else None
         if b.kind == "iterate" and a.kind in RESIZES:
             if b.detail in LIVE or a.detail in LIVE:
@@ -66,6 +73,11 @@ class Collisions:
             if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
                 return "store-store"
         return None
+
+    def _wakes(self, write: Spot, wait: Act) -> bool:
+        """Whether who writes also wakes those that wait: in vain, if that comes between their test and their wait."""
+        awaited = self._places.locks(wait.held) - self._places.locks(wait.check_held)
+        return any(self._places.lock(condition) in awaited for condition in self._effects[write.function].notified)
 
     def _are_of_decorator(self, first: Spot, second: Spot) -> bool:
         """Whether calls of a decorated function use the decorator object itself."""

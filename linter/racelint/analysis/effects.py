@@ -140,6 +140,7 @@ class Effects:
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
+    notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     waits: set[Span] = field(default_factory=set)  # calls that wait for what was started
     joined_at_end: int = 0  # what has surely ended when the function is left
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"

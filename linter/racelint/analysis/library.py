@@ -156,7 +156,7 @@ class Library(Origins):
             self._is_list(base, call, state)
         container = self.types.container(base)
         known = container is not None
-        self.lock_method(base, name, call, state)
+        self.lock_method(base, name, args, call, state)
         if container is None:
             found = self.types.of(base)
             if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "polls"):

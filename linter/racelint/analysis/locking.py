@@ -109,8 +109,8 @@ class Locking(Starting, Attributes):
             self.summary.releases[value] = None
         state.held = kept
 
-    def lock_method(self, base: Value, name: str, span: Span, state: State) -> None:
-        """`lock.acquire()` and `lock.release()`."""
+    def lock_method(self, base: Value, name: str, args: tuple[Values, ...], span: Span, state: State) -> None:
+        """`lock.acquire()` and `lock.release()`, `condition.wait()` and `condition.notify()`."""
         concurrency = self.knowledge.concurrency
         found = self.types.of(base)
         row = concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
@@ -118,6 +118,16 @@ class Locking(Starting, Attributes):
             self.take(base, span, state, shared=row is not None and name in row.share)
         elif name in (row.give if row is not None else concurrency.gives):
             self.give_back(base, state)
+        elif row is not None and name in row.wait and not args:
+            self._wait(base, span, state)
+        elif row is not None and name in row.notify:
+            self.effects.notified.add(base)
+
+    def _wait(self, condition: Value, span: Span, state: State) -> None:
+        """Sleep until notified: an act that depends on every test that was made before the condition was taken."""
+        for path, check in state.checks.items():
+            if all(held.lock != condition for held in check.read.held):
+                self.effects.act(check.read, path, "wait", span, "condition", state, "")
 
     def enter(self, values: Values, span: Span, state: State) -> Values:
         """Enter a context manager: what it holds over its body, and what it gives."""

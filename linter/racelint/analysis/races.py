@@ -32,7 +32,7 @@ class Races:
         self.ways = Ways(contexts)
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity)
-        self.collisions = Collisions(symbols, contexts, self.identity)
+        self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions)
         goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)
         self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines)

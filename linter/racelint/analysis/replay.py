@@ -82,6 +82,8 @@ class Replay(Locking, Origins):
         if summary.contents:
             self.replay_contents(summary, substitute)
         results = substitute.values(summary.returns)  # paths in it mean what they held before the call
+        if state.reads is not None and len(summary.returns) == 1 and isinstance(summary.returns[0], Field):
+            state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_starts(summary, bound, substitute, call, state)

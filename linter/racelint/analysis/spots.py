@@ -46,7 +46,7 @@ class Spot(NamedTuple):
 class Pair(NamedTuple):
     """Two accesses that may collide: `shape` says how, `evidence` why they are known to run in parallel.
 
-    Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use",
+    Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup",
     "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
     `evidence` is "contexts", "documented" (two callers, of a type that says they may) or "guard" (held at `held` of
     `total` accesses).

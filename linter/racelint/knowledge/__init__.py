@@ -120,6 +120,8 @@ class LockType:
     take: tuple[str, ...] = ("acquire", "acquire_lock", "__enter__", "lock")
     give: tuple[str, ...] = ("release", "release_lock", "__exit__", "unlock")
     share: tuple[str, ...] = ()  # of `take`, the methods that take the side which does not exclude itself
+    wait: tuple[str, ...] = ()  # methods that give it back until another context has called one of `notify`
+    notify: tuple[str, ...] = ()
     source: str = ""
 
 
