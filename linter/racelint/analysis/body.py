@@ -168,7 +168,7 @@ class Body(Flow[State, Frame]):
         self.certain = True  # whether the callee at hand was found by its type, not by its name
         self.emitted: list[Resize] | None = None
         self.stopped = False  # the statement at hand calls something that never returns
-        self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays
+        self.displays: dict[Value, tuple[Value, ...]] = {}  # the keys of dict displays; () of what is empty
         self.collected: Values = ()  # what the comprehension at hand collects
         self.effects = Effects()
         self.entered: tuple[Value, ...] = ()  # locks that the context manager evaluated last holds over its body

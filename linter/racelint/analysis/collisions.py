@@ -13,6 +13,7 @@ from racelint.analysis.symbols import Symbols
 
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
 REMOVALS = frozenset({"remove", "discard", "clear"})
+TAKEN = frozenset({"read", "iterate", "snapshot", "hand-out", "lookup"})  # what is in a container is used
 LIVE = frozenset({"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"})  # raise if resized
 CONSTANT = frozenset({"none", "constant"})
 ERROR = 3  # of SEVERITY
@@ -62,8 +63,8 @@ class Collisions:
         if a.kind == "update-item" and b.kind == "update-item":
             return "update-update"
         if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
-            stored = a if a.kind == "store" else b
-            return "replace-change" if stored.detail == "fresh" else None
+            stored, changed = (write, b) if a.kind == "store" else (other, a)
+            return "replace-change" if self._loses(stored, changed) else None
         if a.kind == "store" and b.kind in ("read", "test") and self._are_of_decorator(write, other):
             return None if a.detail in CONSTANT else "overwritten"
         if a.kind == "store" and a.detail == "computed":
@@ -73,6 +74,13 @@ class Collisions:
             if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
                 return "store-store"
         return None
+
+    def _loses(self, stored: Spot, change: Access | Act) -> bool:
+        """Whether a change is missed when its container is replaced: what is to be forgotten may be forgotten early."""
+        if stored.access.detail != "empty" or change.kind == "remove":
+            return stored.access.detail in ("fresh", "empty")
+        others = self._effects[stored.function].all_accesses()
+        return any(access.kind in TAKEN and access.path == stored.access.path for access in others)
 
     def _wakes(self, write: Spot, wait: Act) -> bool:
         """Whether who writes also wakes those that wait: in vain, if that comes between their test and their wait."""

@@ -56,7 +56,7 @@ class Library(Origins):
             if found is not None:
                 return found
         if self.knowledge.container(name) is not None or name in self.knowledge.aliases:
-            return (Fresh(self.knowledge.canonical(name), site),)
+            return self._new(Fresh(self.knowledge.canonical(name), site), empty=not args)
         last = name.rpartition(".")[2]
         if last[:1].isupper() and not last.isupper() and self.traits.capital_types:
             return (Fresh(name, site),)  # the class of a library
@@ -64,6 +64,11 @@ class Library(Origins):
         if base and self.types.of(Builtin(base)) is not None:
             return self._library_method(Builtin(base), last, args, call, state)
         return (Result(site),)
+
+    def _new(self, container: Fresh, *, empty: bool) -> Values:
+        if empty:
+            self.displays[container] = ()
+        return (container,)
 
     def _by_row(
         self, row: LibraryFunction, name: str, args: tuple[Values, ...], keywords: Keywords, site: Site, state: State
@@ -73,7 +78,7 @@ class Library(Origins):
             case "snapshot":
                 kind = "list" if name == "sorted" else name
                 if not first or (self.knowledge.container(name) is None and name not in ("sorted", "copy.copy")):
-                    return (Fresh(kind, site),)
+                    return self._new(Fresh(kind, site), empty=not args and not keywords)
                 for value in first:
                     for container, _ in iterated(value):
                         self.note(container, "snapshot", site.span, state)

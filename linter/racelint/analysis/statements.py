@@ -267,8 +267,9 @@ class Statements(Calls):
         """What kind of thing is stored, in a word of `Access.detail`."""
         if all([isinstance(v, Literal) for v in values]):
             return "none" if all([v == NONE for v in values]) else "constant"
-        if any([self.types.container(v) is not None and isinstance(v, Fresh | Copy) for v in values]):
-            return "fresh"
+        made = [v for v in values if self.types.container(v) is not None and isinstance(v, Fresh | Copy)]
+        if made:
+            return "empty" if all([self.displays.get(v) == () for v in made]) else "fresh"
         identity = self.identity(values)
         if identity:
             return identity

@@ -28,8 +28,8 @@ class Race:
     """Two accesses to one place that may collide.
 
     `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
-    "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change", "store-test",
-    "store-store",
+    "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change",
+    "store-test", "store-store",
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
     "crossed-iteration" (tasks of one loop, across a suspension).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
