@@ -42,6 +42,7 @@ class Context(Record):
     awaited: bool = False  # its starter waits for it at once
     own: bool = False  # it runs a method of its starter's own instance
     origin: str = ""  # the field that holds the instance whose method it runs: "Type.field"
+    type: str = ""  # the class of that instance, if it is not its starter's own
 
     @property
     def is_loop(self) -> bool:

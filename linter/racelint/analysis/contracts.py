@@ -5,9 +5,9 @@ from __future__ import annotations
 from racelint.analysis.effects import Effects
 from racelint.analysis.places import Places
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Param, Value
+from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Call, Function
+from racelint.model import Call, Expr, Function, Name
 
 
 class Contracts:
@@ -30,13 +30,26 @@ class Contracts:
         source, function = self._symbols.functions[function_id]
         locks: set[str] = set()
         for decorator in function.decorators:
-            named = decorator.func if isinstance(decorator, Call) else decorator
-            value = self._symbols.static(source.name, named)
+            value = self._decorator(source.name, function, decorator)
             if isinstance(value, Builtin) and self._knowledge.does(value.name, "synchronized"):
                 locks.add(f"@{value.name}")
             elif isinstance(value, FunctionValue):
                 locks |= self._held_by_wrapper(value.function, source.name, function)
         return frozenset(locks)
+
+    def _decorator(self, module: str, function: Function, decorator: Expr) -> Value | None:
+        """What a decorator is: a function, also of the class around it, or what made it if that is of a library."""
+        named = decorator.func if isinstance(decorator, Call) else decorator
+        if isinstance(named, Name) and function.owner:
+            method = self._symbols.method(f"{module}:{function.owner}", named.name)
+            if method is not None:
+                return FunctionValue(method)
+        value = self._symbols.static(module, named)
+        if isinstance(value, Global):
+            made = [a.value for a in self._symbols.sources[value.module].module.globals[value.name].values]
+            if len(made) == 1 and isinstance(made[0], Call):
+                return self._symbols.static(value.module, made[0].func)
+        return value
 
     def _held_by_wrapper(self, decorator: str, module: str, function: Function) -> set[str]:
         """Locks that a decorator of the project holds around the call of what it decorates."""

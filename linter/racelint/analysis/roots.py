@@ -72,7 +72,8 @@ class Roots:
         own = target.receiver is not None and self._symbols.is_instance(target.receiver)
         origin = self._held_by(target.receiver) if self._symbols.is_ordered_by_steps(starter) else ""
         where = (GOROUTINE if start.kind == LEADING else start.kind, target.function, starter, start.span)
-        return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin)
+        type_id = "" if own or target.receiver is None else self._types.class_of(target.receiver) or ""
+        return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin, type=type_id)
 
     def _held_by(self, receiver: Value | None) -> str:
         """The field in which an object was found."""
