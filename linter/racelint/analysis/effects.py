@@ -39,8 +39,9 @@ class Access(Record):
 
     `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek"
     without fear that it is not there), "snapshot" copies one at once, "hand-out" returns one, "update" is `x += 1`.
-    `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without entries, "opened" or "object" for what
-    has an identity, "given", "computed"), or how a container behaves ("mapping", "list").
+    `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without
+    entries, "opened" or "object" for what has an identity, "given", "computed"), or how a container behaves
+    ("mapping", "list").
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
     """
 

@@ -44,7 +44,8 @@ class Spreading:
         if root_id not in self._effects or context.kind == "process":
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
-        first = Entry(index, receiver, self._contracts.of(root_id) | self._taken_over(root_id), context.type, origin=context.origin)
+        locks = self._contracts.of(root_id) | self._taken_over(root_id)
+        first = Entry(index, receiver, locks, context.type, origin=context.origin)
         if not self._enter(root_id, first, None):
             return
         todo = deque([(root_id, first)])
