@@ -29,6 +29,7 @@ class Callers:
         self._identity = identity
         self._collisions = collisions
         self._documented = Documented(symbols, contexts)
+        self._of_loop: dict[str, bool] = {}
 
     def beside(self, write: Spot, other: Spot, context: Context) -> int:
         """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
@@ -43,6 +44,14 @@ class Callers:
             return 3 if context.starter else 2
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def is_of_loop(self, spot: Spot) -> bool:
+        """Whether a caller comes in by a method of a type that has coroutines: he mostly is on the loop himself."""
+        owner = self._symbols.owner_of(self._contexts.root(spot.function, spot.entry))
+        if owner not in self._of_loop:
+            methods = self._symbols.methods_like(owner, ("*",)) if owner in self._symbols.types else []
+            self._of_loop[owner] = any(self._symbols.functions[method][1].is_async for method in methods)
+        return self._of_loop[owner]
 
     def closes(self, context: Context) -> bool:
         """Whether a context is started only to close something."""

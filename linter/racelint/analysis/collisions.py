@@ -65,7 +65,7 @@ class Collisions:
         if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
             stored, changed = (write, b) if a.kind == "store" else (other, a)
             return "replace-change" if self._loses(stored, changed) else None
-        if a.kind == "store" and b.kind in ("read", "test") and self._are_of_decorator(write, other):
+        if a.kind == "store" and b.kind in ("read", "test") and self.are_of_decorator(write, other):
             return None if a.detail in CONSTANT else "overwritten"
         if a.kind == "store" and a.detail == "computed":
             external = self._contexts.roots[write.entry.context].is_external
@@ -87,7 +87,7 @@ class Collisions:
         awaited = self._places.locks(wait.held) - self._places.locks(wait.check_held)
         return any(self._places.lock(condition) in awaited for condition in self._effects[write.function].notified)
 
-    def _are_of_decorator(self, first: Spot, second: Spot) -> bool:
+    def are_of_decorator(self, first: Spot, second: Spot) -> bool:
         """Whether calls of a decorated function use the decorator object itself."""
         context = self._contexts.roots[first.entry.context]
         place = first.located.place

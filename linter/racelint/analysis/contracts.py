@@ -7,7 +7,7 @@ from racelint.analysis.places import Places
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Call, Expr, Function, Name
+from racelint.model import Call, Expr, Function
 
 
 class Contracts:
@@ -38,13 +38,8 @@ class Contracts:
         return frozenset(locks)
 
     def _decorator(self, module: str, function: Function, decorator: Expr) -> Value | None:
-        """What a decorator is: a function, also of the class around it, or what made it if that is of a library."""
-        named = decorator.func if isinstance(decorator, Call) else decorator
-        if isinstance(named, Name) and function.owner:
-            method = self._symbols.method(f"{module}:{function.owner}", named.name)
-            if method is not None:
-                return FunctionValue(method)
-        value = self._symbols.static(module, named)
+        """What a decorator is, or what made it if that is of a library."""
+        value = self._symbols.decorator(module, function, decorator)
         if isinstance(value, Global):
             made = [a.value for a in self._symbols.sources[value.module].module.globals[value.name].values]
             if len(made) == 1 and isinstance(made[0], Call):

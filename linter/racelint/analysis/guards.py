@@ -256,8 +256,10 @@ class Guards:
         return spot.located.own and self._symbols.functions[spot.function][1].name == "__init__"
 
     def _is_one_thread(self, first: Spot, second: Spot) -> bool:
-        """Whether one started context does both: it does not meet itself."""
-        context = self._contexts.roots[first.entry.context]
+        """Whether one started context does both, or one event loop: it does not meet itself."""
+        context, other = self._contexts.roots[first.entry.context], self._contexts.roots[second.entry.context]
+        if context.is_loop and other.is_loop and "greenlet" not in (context.kind, other.kind):
+            return True
         alone = not context.many and not context.is_external and context.kind != "unknown"
         return first.entry.context == second.entry.context and alone
 

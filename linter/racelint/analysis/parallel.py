@@ -49,6 +49,8 @@ class Parallel:
         in_turn = _one_at_a_time(one, two)
         if in_turn is not None:
             return in_turn
+        if "decorated" in (one.kind, two.kind) and not self._collisions.are_of_decorator(write, other):
+            return Silence.CALLERS
         if one == two:
             if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
                 return Silence.OWNED
@@ -71,6 +73,8 @@ class Parallel:
         if (one.is_external or two.is_external) and self._callers.closes(two if one.is_external else one):
             return 1  # who still calls then
         if "remote" in (one.kind, two.kind) and (one.is_external or two.is_external):
+            if self._callers.is_of_loop(write if one.is_external else other):
+                return 1
             shape = self._collisions.shape(write, other)
             return 2 if shape == "resize-iterate" else 1  # callers may run on the loop themselves
         if one.is_external or two.is_external:
@@ -104,6 +108,7 @@ def _one_at_a_time(one: Context, two: Context) -> Silence | None:
         return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
     if one == two:
         return None
-    if one.is_external and two.is_external:
+    calling = [context.is_external or context.kind == "decorated" for context in (one, two)]
+    if all(calling):
         return Silence.CALLERS
     return Silence.ONE_LOOP if one.is_loop and two.is_loop else None

@@ -14,7 +14,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Call, Turn
+from racelint.model import Turn
 
 
 class Roots:
@@ -110,7 +110,7 @@ class Roots:
         found: set[str] = set()
         for source, function in self._symbols.functions.values():
             for decorator in function.decorators:
-                value = self._symbols.static(source.name, decorator.func if isinstance(decorator, Call) else decorator)
+                value = self._symbols.decorator(source.name, function, decorator)
                 if isinstance(value, FunctionValue):
                     found.add(value.function)
         return found

@@ -202,6 +202,15 @@ class Symbols:
             case _:
                 return None
 
+    def decorator(self, module: str, function: Function, decorator: Expr) -> Value | None:
+        """What decorates a function, if that can be said without running anything; it may be of the class around it."""
+        named = decorator.func if isinstance(decorator, Call) else decorator
+        if isinstance(named, Name) and function.owner:
+            method = self.method(f"{module}:{function.owner}", named.name)
+            if method is not None:
+                return FunctionValue(method)
+        return self.static(module, named)
+
     def meant(self, function_id: str, expr: Expr) -> Value | None:
         """The same for an expression in a function, whose own imports may name something too."""
         source, function = self.functions.get(function_id, (None, None))
