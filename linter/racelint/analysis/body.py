@@ -445,6 +445,8 @@ class Body(Flow[State, Frame]):
         if change in ("append", "insert"):
             self.keep_coroutines(container, added)
         access = "discard" if harmless else self._change_kind(container, change, keys, kind, state)
+        if operation == "[...]" and keys and all([isinstance(key, Literal) for key in keys]):
+            access = "peek"  # a read by a name of the program's own: the entry is mostly there from the start
         self.note(container, access, span, state, kind or "?", self.identity(added))
         singled = any([is_within(value, container) for value in state.singled])
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
