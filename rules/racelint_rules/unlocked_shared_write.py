@@ -46,11 +46,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     update against another store; a container replaced while another context changes it in place; a check and an act
     that depends on it, against a write that falsifies the check, if something is opened or taken twice; a wait()
     for what was tested before its condition was taken, against who changes that and notifies. Warnings: two
-    increments of a count that decides nothing; a list that loses elements while it is iterated; an update against a
-    reset of a value that something is decided by; a use after a test for None, against a store of None; a value
-    computed again and again in one thread and tested in another; what a decorator object stores on itself for the
-    call at hand. Not shown (notes): constants, single item operations, memos whose value has no identity, two
-    stores of computed values, counts that are reset and decide nothing.
+    increments of a count that decides nothing; a list that loses elements while it is iterated; a use after a test
+    for None, against a store of None; a value computed again and again in one thread and tested in another; what a
+    decorator object stores on itself for the call at hand. Not shown (notes): constants, single item operations,
+    memos whose value has no identity, two stores of computed values, counts that start anew now and then.
 
     Confidence is high if both contexts are started in the project or the start stands in the class itself; medium with
     callers from outside on containers; low (hidden) where objects may be different ones, over long chains of calls,

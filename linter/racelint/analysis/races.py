@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from racelint.analysis.callers import Callers
-from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
+from racelint.analysis.collisions import CONSTANT, ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Access, Act, Effects
 from racelint.analysis.gathering import Gathering
@@ -20,6 +20,7 @@ from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
 
+JOBS = frozenset({"pool", "thread", "goroutine", "task"})
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 
 
@@ -156,13 +157,13 @@ class Races:
         """Whether little depends on who comes first."""
         match shape:
             case "store-test":
-                return not self._decides(write, other)
+                return not self._decides(write, other) or self._is_made_on_demand(place, write, other)
             case "count-count":
-                return not self._is_read(place)  # nobody looks at the count
+                return not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
             case "update-reset":
-                return not self.is_tested(place)
+                return True  # a count is a little off
             case "check-use" | "check-act":
                 return self._is_mild(shape, write, other)
             case _:
@@ -174,7 +175,10 @@ class Races:
         against = other if act is write else write
         if getattr(act.access, "caught", False) and act.access.kind in ("read", "lookup", "remove"):
             return True
-        external = self._contexts.roots[against.entry.context].is_external
+        context = self._contexts.roots[against.entry.context]
+        if act.access.kind == "lookup" and act.entry.context == against.entry.context and context.kind in JOBS:
+            return True  # each job has an entry of its own
+        external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
 
     def _decides(self, write: Spot, other: Spot) -> bool:
@@ -185,6 +189,18 @@ class Races:
             return False  # a caller, or a task of the loop, mostly has it told by other means
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
+
+    def _is_restarted(self, place: Place) -> bool:
+        """Whether a count that decides nothing starts anew now and then: a figure of some time, for people."""
+        spots = self.spots.get(place, ())
+        return any(spot.access.kind == "store" and spot.access.detail in CONSTANT for spot in spots)
+
+    def _is_made_on_demand(self, place: Place, write: Spot, test: Spot) -> bool:
+        """Whether a store is what follows on the test: who comes too early makes the same value again."""
+        return write.function == test.function and any(
+            isinstance(spot.access, Act) and spot.access.span == write.access.span and spot.access.kind == "store"
+            for spot in self.spots.get(place, ())
+        )
 
     def _is_read(self, place: Place) -> bool:
         """Whether anything may look at a place but the updates themselves."""
