@@ -158,11 +158,14 @@ class Suspensions:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
         if not (entry.sure and other.entry.sure) or MAYBE in (other.receiver, entry.receiver):
             return 1
+        far = self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
+        if act is not None and act.kind == "remove" and far:
+            return 1  # mostly of what this very call has put there
+        if act is not None and act.kind == "store" and act.detail == "none" and theirs.is_external:
+            return 1  # who gives something up hardly is asked for it meanwhile
         if act is not None and self._is_split(act):
             return 1  # two critical sections of one lock: what the second one needs it mostly tests again
-        if other.function != function_id and (
-            self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
-        ):
+        if other.function != function_id and far:
             return 1  # two calls of one function stand in each other's way however long that is
         if theirs.is_external and self._is_lifecycle(other.function, other.entry):
             return 1
