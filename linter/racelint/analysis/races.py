@@ -11,6 +11,7 @@ from racelint.analysis.effects import Access, Act, Effects
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
+from racelint.analysis.lifecycle import is_starting
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
@@ -28,6 +29,7 @@ class Races:
     """Compares accesses."""
 
     def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
+        self._symbols = symbols
         self._contexts = contexts
         self.memory = Memory(symbols, effects, contexts)
         self.ways = Ways(contexts)
@@ -178,8 +180,14 @@ class Races:
         context = self._contexts.roots[against.entry.context]
         if act.access.kind == "lookup" and act.entry.context == against.entry.context and context.kind in JOBS:
             return True  # each job has an entry of its own
+        if act.access.kind == "store" and write.function == other.function and self._starts(write.function):
+            return True  # it is started once, here or there
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
+
+    def _starts(self, function_id: str) -> bool:
+        function = self._symbols.functions[function_id][1]
+        return bool(function.owner) and is_starting(function.name)
 
     def _decides(self, write: Spot, other: Spot) -> bool:
         """Whether it matters which value is seen: one context stores again and again what another one decides by."""
