@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Finding, Program, Race, rule
+from racelint.api import Finding, Program, Race, Severity, rule
 from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, verb
+
+PLAIN = frozenset({"write-read", "write-write", "content-read"})  # harmless as long as nobody comes at the same time
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -52,12 +54,13 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
     where a caller would go behind the object that holds this one and its lock.
 
-    In Go any read or write without the guard is an error, whatever it does: a plain read, too. The read side of an
-    RWMutex is enough for reads, and for them only. A lock that a single function takes is no guard. What lies in an
-    object that has the lock (the elements of its slice) is guarded by that, if the way there leads through the
-    object. Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is
-    started, what the only writer reads in the goroutine (or the function) that alone writes, maps and slices that
-    are only ever replaced whole when they are handed out.
+    In Go any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that
+    the two ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for
+    that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
+    function takes is no guard. What lies in an object that has the lock (the elements of its slice) is guarded by
+    that, if the way there leads through the object. Silent: functions named `Unsafe...`, locks that are another
+    object's, what comes before a goroutine is started, what the only writer reads in the goroutine (or the
+    function) that alone writes, maps and slices that are only ever replaced whole when they are handed out.
 
     ## Known limits
 
@@ -71,7 +74,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             yield finding(
                 race,
                 "inconsistent-lock",
-                SEVERITIES[race.shape],
+                Severity.WARNING if race.shape in PLAIN else SEVERITIES[race.shape],
                 _message(race),
                 f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
                 harm(race),
