@@ -123,10 +123,10 @@ def test_threads_are_another_rule_s_business():
                 asyncio.create_task(self._go())
                 await asyncio.to_thread(self._reset)
             async def _go(self): self.n += await self.fetch()
-            def _reset(self): self.n = 0
+            def _reset(self): self.n = compute()
     """)
     assert names(found) == []
-    assert found.shapes() == ["update-reset n"]
+    assert found.shapes() == ["update-store n"]
 
 
 # --- callers ----------------------------------------------------------------------------------------------------------
