@@ -132,6 +132,8 @@ def _order(mutation: CacheMutation) -> tuple[int, int, int]:
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
+    if mutation.settled:
+        return Confidence.LOW  # whoever comes first does what everybody would do
     if len(mutation.steps) > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW
     return (

@@ -124,7 +124,7 @@ class Summary:
     starts_any: bool = False
     joins: int = 0
     checked: frozenset[Value] = frozenset()
-    changes: dict[tuple[Value, str], tuple[Change, Conditions]] = field(default_factory=dict)
+    changes: dict[tuple[Value, str, str], tuple[Change, Conditions]] = field(default_factory=dict)
     contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
     reworked: set[Value] = field(default_factory=set)
 
@@ -191,6 +191,8 @@ class Body(Flow[State, Frame]):
         self.testing = False  # the expression at hand decides a branch
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
+        self.stored: Expr | None = None  # what the assignment at hand stores
+        self.settling = False  # the change at hand only puts right what its entry holds
         self.perhaps = False  # what is evaluated may not run
         self.traits = source.module.traits
         self.per_turn = own_each_turn(function, source.edition)

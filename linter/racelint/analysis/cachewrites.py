@@ -28,7 +28,8 @@ class CacheMutation:
     `text` name what is changed as the program and as the function at hand do; `operation` is the change, "field" or
     "content" its `change`. `copied` says that there is a copy on the way, which does not reach so deep; `deep_copy` is
     how the language makes one that does. `location` is where the finding stands: the change in the function that got
-    hold of the object, or the call that leads to it by `steps`. `certain` says that all callees were found by type.
+    hold of the object, or the call that leads to it by `steps`. `certain` says that all callees were found by type,
+    `settled` that the change only puts right what its entry holds, as everybody would do: `if d[k] is None: d[k] = []`.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class CacheMutation:
     copied: bool
     deep_copy: str
     certain: bool
+    settled: bool
 
 
 class CacheTeller:
@@ -78,6 +80,7 @@ class CacheTeller:
             copied=write.copied,
             deep_copy=source.module.traits.deep_copy,
             certain=change.certain,
+            settled=change.settled,
         )
 
     def _named(self, origin: Origin) -> str:

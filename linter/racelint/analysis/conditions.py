@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from racelint.analysis.body import Body
 from racelint.analysis.paths import root, unite
+from racelint.analysis.settling import note_wanting
 from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
+    UNKNOWN,
     Builtin,
     Captured,
     Copy,
@@ -24,7 +26,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Await, Bind, Call, Const, Expr, Logic, Name, Op
+from racelint.model import Attr, Await, Bind, Call, Const, Expr, Item, Logic, Name, Op
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
@@ -100,13 +102,15 @@ class Conditions(Body):
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
-            case Call(func=Name() as asked, args=(tested, types)) if is_path(tested) and self._asks_type(asked, state):
+            case Call(func=Name() as asked, args=(tested, types)) if is_slot(tested) and self._asks_type(asked, state):
                 if isinstance(tested, Name) and tested.scope == "local":
                     yes, no = self._type_test(test, tested.name, self.evaluate(types, state), state)
                 else:
                     yes, no = self._split(test, self.evaluate(test, state), "truth", None, state)
                 if yes is not None:
                     self._classify(tested, types, yes)
+                if no is not None:
+                    note_wanting(self.evaluate(tested, no), "type", no)
                 return yes, no
             case Op(operator="match"):
                 self.evaluate(test, state)
@@ -135,7 +139,7 @@ class Conditions(Body):
         names = [v.name for v in flat if isinstance(v, Builtin)]
         kinds = [self._kind_of_type(n) for n in names]
         if kinds and len(names) == len(flat) and set(kinds) == {"immutable"}:
-            state.variables[name] = NOTHING_KNOWN
+            state.variables[name] = tuple(dict.fromkeys([v if _is_at_hand(v) else UNKNOWN for v in values]))
         if len(values) == 1 and type(values[0]) is not Unknown:
             for kind in kinds:
                 other.assumptions[Predicate(values[0], "kind", kind)] = False
@@ -228,9 +232,16 @@ class Conditions(Body):
         others = [v for v in possible if not isinstance(v, Element | Fresh)]  # what was put there since is made here
         if not others and kind in ("truth", "none") and outcome is (kind == "truth"):
             state.present |= found  # what `d.get(key)` has given is there
+        if self.traits.duck_typed and found and kind in ("truth", "none") and outcome is (kind == "none"):
+            note_wanting(possible, kind, state)
         if len(values) == 1 and _is_fixed(values[0]):
             state.assumptions[Predicate(values[0], kind, scalar)] = outcome
         return True
+
+
+def _is_at_hand(value: Value) -> bool:
+    """Whether a value is the element at which a loop stands: what is known of it holds for a scalar, too."""
+    return isinstance(value, Member) or (isinstance(value, Element) and isinstance(value.key, Member))
 
 
 def _flat(values: Values) -> list[Value]:
@@ -321,6 +332,11 @@ def is_path(expr: Expr) -> bool:
             return is_path(base)
         case _:
             return False
+
+
+def is_slot(expr: Expr) -> bool:
+    """Whether an expression names a variable, an attribute or an entry."""
+    return is_path(expr.base) and is_path(expr.key) if isinstance(expr, Item) else is_path(expr)
 
 
 def _variable(expr: Expr) -> str:

@@ -9,6 +9,7 @@ from racelint.analysis.body import (
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
+from racelint.analysis.settling import is_filler
 from racelint.analysis.state import State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
@@ -191,7 +192,9 @@ class Library(Origins):
                 held = [v for index, values in enumerate(args) if index != position or len(args) == 1 for v in values]
                 self.fill(base, f".{name}()", tuple(held), call, state)
             harmless = name == "discard" or (name == "pop" and len(args) > 1)
+            self.settling = name == "setdefault" and all([is_filler(v) for values in args[1:] for v in values])
             self.change(base, change, f".{name}()", keys, call, state, added=added, certain=known, harmless=harmless)
+            self.settling = False
         if change == "insert" and f".{name}()" in SPREADS and args:
             self._take_over(base, args[0], state)
         return result

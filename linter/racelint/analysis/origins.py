@@ -33,6 +33,7 @@ from racelint.model import Attr, Expr, Item, Name, Op
 from racelint.span import Span
 
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
+REMOVALS = frozenset({".pop()", ".popitem()", ".popleft()", ".remove()", ".discard()", ".clear()", "del"})
 READS = frozenset({"[...]"})  # an entry that reading adds is no change of the object's content
 
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
@@ -55,6 +56,7 @@ class Origins(Handing):
             return
         names = named_in(self.sink) if self.sink is not None else ()
         change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
+        change = change._replace(settled=True) if self.settling else change
         if not self.traits.duck_typed and self.sink is not None:
             change = change._replace(through=self._named_by(self.sink, state))
         for path in self._changed_paths(target, kind):
@@ -152,7 +154,7 @@ class Origins(Handing):
         return tuple(dict.fromkeys(found))[:MOST_CONTENTS]
 
     def _record(self, change: Change, conditions: Conditions) -> None:
-        key = (change.target, change.kind)
+        key = (change.target, change.kind, weight(change))
         known = self.summary.changes.get(key)
         if known is not None:
             self.summary.changes[key] = (known[0], known[1] & conditions)
@@ -237,6 +239,13 @@ class Origins(Handing):
             return nested > 0 and any([self._is_outside(c.value, nested - 1) for c in contents])
         own = bool(self.function.owner) and self.function.binding != "none"
         return isinstance(start, Result | Cached) or (isinstance(start, Param) and start.index >= own)
+
+
+def weight(change: Change) -> str:
+    """What kind of change it is, as far as a heavier one of the same object must not be lost for it."""
+    if change.settled:
+        return "settled"
+    return "removal" if change.operation in REMOVALS and isinstance(change.target, Param) else ""
 
 
 def _reads(expr: Expr) -> bool:

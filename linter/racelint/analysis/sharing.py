@@ -19,7 +19,7 @@ class Change(NamedTuple):
     `target` is the object in the terms of the function at hand, `kind` "field" if one of its fields gets another value,
     "content" for its entries; `operation` is what the source says, `names` the fields and variables that it names
     there, `keys` the alternatives of the entry that it is about; `several` says that it may be of other objects, too,
-    `through` is what the variable holds by which the source names it.
+    `through` is what the variable holds by which the source names it, `settled` that it only puts an entry right.
     `calls` leads from the function at hand to the change, outermost first.
     """
 
@@ -34,6 +34,7 @@ class Change(NamedTuple):
     keys: Values = ()
     several: bool = False
     through: Values = ()
+    settled: bool = False
 
 
 class Content(NamedTuple):

@@ -6,10 +6,11 @@ from abc import abstractmethod
 
 from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
-from racelint.analysis.conditions import note_answer
+from racelint.analysis.conditions import is_slot, note_answer
 from racelint.analysis.effects import common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
+from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
 from racelint.analysis.values import (
     NONE,
@@ -118,7 +119,7 @@ class Statements(Calls):
         state.reads = reads = list[Read]()
         found = self.taken(value, self.evaluate(value, state), state)
         state.reads = None
-        self.opening = self.opens(value)
+        self.opening, self.stored = self.opens(value), value
         if isinstance(value, Name):  # puts back what was there: done on purpose
             reads = [read for read in reads if not isinstance(targets[0], Attr)]
         for target in targets:
@@ -126,7 +127,7 @@ class Statements(Calls):
             self.assign(target, found, state)
             if isinstance(target, Name) and state.pending:
                 note_answer(target.name, value, state)
-        self.opening = False
+        self.opening, self.stored = False, None
 
     def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
         """What is stored depends on these reads."""
@@ -287,30 +288,53 @@ class Statements(Calls):
 
     def _store_item(self, bases: Values, key: Expr, values: Values, span: Span, state: State) -> None:
         keys = self.evaluate(key, state)
-        known = keys[0] if len(keys) == 1 else UNKNOWN
-        sliced = _is_slice(key)
         for base in bases:
             if base == UNKNOWN or self._own_method(base, "__setitem__", (keys, values), span, state):
                 continue
-            self.mutate(base, "[...] =", "content", span, state, keys)
-            self.fill(base, "[...] =", values, span, state, known)
-            container = self.types.container(base)
-            if container is None and not self.traits.duck_typed:
-                self.note(base, "setitem", span, state, self.container_kind(base))
-                continue
-            found = container or (self.knowledge.guess if self.types.of(base) is None else None)
-            if found is None:
-                continue
-            if sliced:
-                emptied = all([self.displays.get(v) == () for v in values])
-                operation = "slice deletion" if emptied else "slice assignment"
-                self.change(base, "remove", operation, (), span, state, certain=container is not None)
-            elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
-                self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
-            path = element(base, known)
-            self.expose(base, values)
-            if path != UNKNOWN:
-                state.heap[path] = values
+            self.settling = self._settles(base, keys, values, state)
+            self._put_item(base, keys, values, span, state, sliced=_is_slice(key))
+            self.settling = False
+
+    def _put_item(
+        self, base: Value, keys: Values, values: Values, span: Span, state: State, *, sliced: bool
+    ) -> None:  # fmt: skip
+        known = keys[0] if len(keys) == 1 else UNKNOWN
+        self.mutate(base, "slice assignment" if sliced else "[...] =", "content", span, state, keys)
+        self.fill(base, "[...] =", values, span, state, known)
+        container = self.types.container(base)
+        if container is None and not self.traits.duck_typed:
+            self.note(base, "setitem", span, state, self.container_kind(base))
+            return
+        found = container or (self.knowledge.guess if self.types.of(base) is None else None)
+        if found is None:
+            return
+        if sliced:
+            emptied = all([self.displays.get(v) == () for v in values])
+            operation = "slice deletion" if emptied else "slice assignment"
+            self.change(base, "remove", operation, (), span, state, certain=container is not None)
+        elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
+            self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
+        path = element(base, known)
+        self.expose(base, values)
+        if path != UNKNOWN:
+            state.heap[path] = values
+
+    def _settles(self, base: Value, keys: Values, values: Values, state: State) -> bool:
+        """Whether a store only puts right what a test has found wanting in the same entry."""
+        slot = element(base, keys[0]) if len(keys) == 1 and self.traits.duck_typed else UNKNOWN
+        if not isinstance(slot, Element):
+            return False
+
+        def is_it(expr: Expr) -> bool:
+            return is_slot(expr) and self.evaluate(expr, state) == (slot,)
+
+        def makes(func: Expr) -> bool:
+            found = self.evaluate(func, state) if isinstance(func, Name) else ()
+            return bool(found) and all(
+                [isinstance(v, Builtin) and self.knowledge.container(v.name) is not None for v in found]
+            )
+
+        return is_settled(slot, values, self.stored, state, is_it, makes)
 
     def _own_method(self, base: Value, name: str, args: tuple[Values, ...], span: Span, state: State) -> bool:
         """Whether the project's class of an object defines an operator itself; if so it has been called."""

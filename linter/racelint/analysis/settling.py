@@ -1,0 +1,91 @@
+"""Settling: stores that only put right what a test has found wanting in the same entry, by nothing but what is there.
+
+Whoever comes first does the same as everybody else would: `if d[k] is None: d[k] = []`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from racelint.analysis.state import Predicate, State
+from racelint.analysis.values import Element, Literal, Value, Values
+from racelint.model import Attr, Build, Call, Choice, Const, Expr, Item, Logic, Name, Op
+
+WANTING = "wanting"
+
+
+def note_wanting(values: Values, found: str, state: State) -> None:
+    """Entries have been found wanting: "none", not of a "type", or without "truth"."""
+    for value in values:
+        if isinstance(value, Element):
+            state.assumptions[Predicate(value, WANTING, found)] = True
+
+
+def is_settled(
+    slot: Element, values: Values, stored: Expr | None, state: State, is_it: Callable[[Expr], bool],
+    makes: Callable[[Expr], bool],
+) -> bool:  # fmt: skip
+    """Whether storing `values` in an entry settles it; `is_it` knows the entry, `makes` the types of containers."""
+    if (slot.base, slot.key) in state.absent:
+        return bool(values) and all([is_filler(value) for value in values])
+    found = {p.scalar for p, held in state.assumptions.items() if held and p.test == WANTING and p.value == slot}
+    if found & {"none", "type"}:
+        return stored is not None and _is_closed(stored, is_it, makes)
+    return "truth" in found and stored is not None and _is_nothing(stored, makes)
+
+
+def is_filler(value: Value) -> bool:
+    """Whether a value stands where there was nothing before; what is noted by a `True` is not nothing."""
+    return isinstance(value, Literal) and value.value is not True
+
+
+def _is_nothing(expr: Expr, makes: Callable[[Expr], bool]) -> bool:
+    match expr:
+        case Const(value=value):
+            return not value
+        case Build(parts=parts):
+            return not parts
+        case Call(func=func, args=(), keywords=()):
+            return makes(func)
+        case _:
+            return False
+
+
+def _is_closed(expr: Expr, is_it: Callable[[Expr], bool], makes: Callable[[Expr], bool]) -> bool:
+    """Whether an expression is made of constants and of what the entry holds, nothing else."""
+    if _is_nothing(expr, makes) or is_it(expr):
+        return True
+    match expr:
+        case Const():
+            return True
+        case Build(parts=parts, keys=keys):
+            inner = (*parts, *[key for key in keys if key is not None])
+            return None not in keys and all(_is_closed(part, is_it, makes) for part in inner)
+        case Call(func=func, args=args, keywords=keywords):
+            given = (*args, *[value for _, value in keywords])
+            called = _is_part(func, is_it) or (_is_fixed(func) and any(_is_part(part, is_it) for part in given))
+            return called and all(_is_closed(part, is_it, makes) for part in given)
+        case Op(operands=operands) | Logic(operands=operands):
+            return all(_is_closed(part, is_it, makes) for part in operands)
+        case Choice(test=test, then=then, orelse=orelse):
+            return all(_is_closed(part, is_it, makes) for part in (test, then, orelse))
+        case _:
+            return _is_part(expr, is_it)
+
+
+def _is_fixed(func: Expr) -> bool:
+    """Whether a function is named by a global name: the same for all."""
+    while isinstance(func, Attr):
+        func = func.base
+    return isinstance(func, Name) and func.scope == "global"
+
+
+def _is_part(expr: Expr, is_it: Callable[[Expr], bool]) -> bool:
+    """Whether an expression is the entry, or an attribute or constant item of it."""
+    while not is_it(expr):
+        match expr:
+            case Attr(base=base) | Item(base=base, key=Const()):
+                expr = base
+            case _:
+                return False
+    return True
