@@ -30,6 +30,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
+from racelint.analysis.wrapping import is_view
 from racelint.knowledge.sharing import CacheRow, HandlerRow, matches
 from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name
 from racelint.span import Span
@@ -73,7 +74,8 @@ class Handing(Body):
         if known is None:
             source, _ = self.symbols.functions[function_id]
             found = [self._memo(source.name, decorator) for decorator in function.decorators]
-            known = "" if self._begins_empty(source.name, function) else max(found)
+            own = self._begins_empty(source.name, function) or is_view(function_id, function, self.summaries)
+            known = "" if own else max(found)
             self.summaries.remembering[function_id] = known
         return known
 

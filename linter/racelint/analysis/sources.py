@@ -8,6 +8,7 @@ from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import Builtin, Cached, Field, Global, Param, TypeValue, Value
+from racelint.analysis.wrapping import is_own_state
 from racelint.knowledge import Knowledge
 from racelint.model import Attr, Build, Call, Const, Name
 from racelint.model import Field as FieldRecord
@@ -44,6 +45,7 @@ class Sources:
         self._types = summaries.types
         self._names = knowledge.sharing
         self._hints = summaries.hints
+        self._summaries = summaries
         self._fields: dict[tuple[str, str], Origin | None] = {}
         self._globals: dict[tuple[str, str], Origin | None] = {}
         self._watchers: dict[str, bool] = {}
@@ -100,9 +102,13 @@ class Sources:
         return found if isinstance(found, Global) else None
 
     def _owner(self, function_id: str) -> str:
-        """The class of a property that remembers what it is: what the class changes of it is its own affair."""
+        """The class of a property that remembers what it is, or of a method that makes a part of its object's state.
+
+        What the class changes of it is its own affair.
+        """
         source, function = self._symbols.functions[function_id]
-        return f"{source.name}:{function.owner}" if function.owner and function.is_property else ""
+        own = function.owner and (function.is_property or is_own_state(function_id, self._summaries))
+        return f"{source.name}:{function.owner}" if own else ""
 
     def _preset_of_any(self, base: Value, name: str) -> Origin | None:
         """A constant by its name, of an object of unknown class: all classes that have one say that it is a preset."""
