@@ -44,8 +44,6 @@ class Calls(Replay, Library):
 
     def call(self, call: Call, state: State) -> Values:
         """Evaluate a call expression."""
-        if isinstance(call.func, Attr) and self.knowledge.sharing.says(call.func.name, "watch"):
-            self.summaries.hints.watching.add(self.id)
         callees = self._callees(call, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
@@ -55,6 +53,7 @@ class Calls(Replay, Library):
             state.reads = None  # what a call makes of its arguments is something else
         outer_told, self.told = self.told, self._told(call, callees)
         args, keywords = self._arguments(call, state)
+        self._note_watching(call, args, keywords, state)
         state.reads, self.told = outer, outer_told
         self.note_single(call)
         self.once = False
@@ -70,6 +69,19 @@ class Calls(Replay, Library):
             return special
         results = [self._apply_found(callee, args, keywords, call.span, state) for callee in callees]
         return unite(results)
+
+    def _note_watching(self, call: Call, args: tuple[Values, ...], keywords: Keywords, state: State) -> None:
+        """A call follows what changes elsewhere, by its name: it gives the changes, or is given what takes them.
+
+        One from which nobody wants an answer only tells another object to watch something, unless it is an own method.
+        """
+        if not isinstance(call.func, Attr) or not self.knowledge.sharing.says(call.func.name, "watch"):
+            return
+        given = [v for values in (*args, *[values for _, values in keywords]) for v in values]
+        answers = call.span != self.effects.discarded or any([isinstance(v, FunctionValue | Partial) for v in given])
+        own = isinstance(call.func.base, Name) and self.evaluate(call.func.base, state) == (Param(self.id, 0),)
+        if answers or own:
+            self.summaries.hints.watching.add(self.id)
 
     def _told(self, call: Call, callees: Values) -> frozenset[Span]:
         """Where the arguments stand that a call only makes text of: one that is None by now does no harm there."""
