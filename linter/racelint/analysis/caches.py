@@ -98,9 +98,11 @@ class Caches:
     # --- which changes count ------------------------------------------------------------------------------------------
 
     def _is_own(self, origin: Origin, chain: list[str]) -> bool:
-        """Whether the owner of the cache makes a change itself, or has it made."""
+        """Whether the owner of the cache makes a change itself, or has it made; so does who keeps all entries there."""
         if not origin.owner:
             return False
+        if origin.kind == "cache" and any([self._keeps_entries(function, origin.start) for function in chain]):
+            return True
         family = {origin.owner, *self._symbols.subtypes(origin.owner)} if origin.owner in self._symbols.types else None
         for function in chain:
             if family is None:
@@ -109,6 +111,14 @@ class Caches:
             elif any(function.startswith(f"{member}.") for member in family):
                 return True
         return False
+
+    def _keeps_entries(self, function_id: str, start: Value) -> bool:
+        """Whether a method is of the class that has a cache in a field, and has made all containers in it."""
+        source, function = self._symbols.functions[function_id]
+        if not function.owner or not isinstance(start, Field) or not isinstance(start.base, Field):
+            return False
+        declared = self._symbols.field(f"{source.name}:{function.owner}", start.base.name)
+        return declared is not None and self._hints.entered.get((declared[0], start.base.name)) == {"made"}
 
     def _counts(self, origin: Origin, target: Value, change: Change) -> bool:
         """Whether a change is one of what is shared, and not one that the kind of object is made for."""

@@ -231,6 +231,19 @@ class Origins(Handing):
         hints = self.summaries.hints
         hints.filled[key] = hints.filled.get(key, False) or any([self._is_outside(v) for v in values])
 
+    def note_entry(self, container: Value, values: Values) -> None:
+        """A method puts entries into a field of its own object: whether it has made these containers itself."""
+        if not isinstance(container, Field) or container.base != Param(self.id, 0) or not self.function.owner:
+            return
+        owner = f"{self.source.name}:{self.function.owner}"
+        declared = self.symbols.field(owner, container.name)
+        found = self.summaries.hints.entered.setdefault((declared[0] if declared else owner, container.name), set())
+        for value in values:
+            if isinstance(value, Fresh | Copy):
+                found.add("made")
+            elif isinstance(root(value), Result | Cached | Param | Unknown):
+                found.add("given")
+
     def _is_outside(self, value: Value, nested: int = NESTED) -> bool:
         """Whether an object was given to this function, or came out of a call of which nothing is known."""
         start = root(value)

@@ -289,6 +289,7 @@ class Statements(Calls):
     def _store_item(self, bases: Values, key: Expr, values: Values, span: Span, state: State) -> None:
         keys = self.evaluate(key, state)
         for base in bases:
+            self.note_entry(base, values)
             if base == UNKNOWN or self._own_method(base, "__setitem__", (keys, values), span, state):
                 continue
             self.settling = self._settles(base, keys, values, state)
