@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from racelint.analysis.defaults import Defaults
 from racelint.analysis.holders import Holders
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
@@ -56,6 +57,7 @@ class Caches:
         self._hints = summaries.hints
         self._sources = Sources(knowledge, summaries)
         self._holders = Holders(summaries)
+        self._defaults = Defaults(summaries.symbols)
         self._changed: frozenset[Value] | None = None
         self._register_kept()
 
@@ -137,8 +139,11 @@ class Caches:
                 return bool(entries)
             case "cache":
                 return bool(entries) and plain and not self._is_object(target)
-            case "memo" | "argument":
+            case "memo":
                 return plain
+            case "argument":
+                assert isinstance(origin.start, Param)
+                return plain and self._defaults.leaks(origin.start, target, change)
             case "lazy":
                 return plain and (bool(entries) or not direct)  # who names it fills it
             case "state":

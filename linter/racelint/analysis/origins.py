@@ -34,6 +34,7 @@ from racelint.span import Span
 
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
 REMOVALS = frozenset({".pop()", ".popitem()", ".popleft()", ".remove()", ".discard()", ".clear()", "del"})
+QUIET = frozenset({".sort()", ".reverse()"})
 READS = frozenset({"[...]"})  # an entry that reading adds is no change of the object's content
 
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
@@ -258,7 +259,13 @@ def weight(change: Change) -> str:
     """What kind of change it is, as far as a heavier one of the same object must not be lost for it."""
     if change.settled:
         return "settled"
-    return "removal" if change.operation in REMOVALS and isinstance(change.target, Param) else ""
+    if not isinstance(change.target, Param):
+        return ""
+    if change.operation in REMOVALS | QUIET:
+        return "removal"
+    key = change.keys[0] if len(change.keys) == 1 else None
+    constant = f" {key.value!r}" if isinstance(key, Literal) else ""
+    return f"item{constant}" if change.operation == "[...] =" else ""
 
 
 def _reads(expr: Expr) -> bool:
