@@ -85,7 +85,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
-    - a list whose removed element was found by `==` (there is only one); slice assignments;
+    - a list whose removed element was found by `==` (there is only one; in Go itself, or by several of its fields, and
+      compared with what is the same in all turns); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call;
@@ -144,6 +145,8 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
 def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
     if conflict.language == "go":  # positions and lengths are wrong from the first cut on, however few fit
+        if conflict.singled and len(conflict.steps) == 1:
+            return Confidence.LOW  # mostly there is no other one like it: only a break is missing
         sure = not (conflict.doubtful or conflict.repeated) and len(conflict.steps) <= MOST_QUIET_STEPS
         return Confidence.LOW if not sure else Confidence.HIGH if conflict.certain else Confidence.MEDIUM
     if conflict.operation.startswith("[...]") and conflict.change == "insert" and not _is_new_key(conflict):

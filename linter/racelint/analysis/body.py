@@ -140,6 +140,7 @@ class Frame:
     seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
+    assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     endless: bool = False  # a while loop that goes on until it is left
     once: bool = False  # the consumer takes one element and drops the iterator
@@ -450,7 +451,7 @@ class Body(Flow[State, Frame]):
         if operation == "[...]" and keys and all([isinstance(key, Literal) for key in keys]):
             access = "peek"  # a read by a name of the program's own: the entry is mostly there from the start
         self.note(container, access, span, state, kind or "?", self.identity(added))
-        singled = any([is_within(value, container) for value in state.singled])
+        singled = self._is_singled(container, state)
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
         self.emit(event, state)
         if change in ("remove", "clear"):
@@ -462,6 +463,14 @@ class Body(Flow[State, Frame]):
             path = element(container, keys[0]) if len(keys) == 1 else UNKNOWN
             if path != UNKNOWN:
                 state.heap[path] = NOTHING_KNOWN  # what is put there later is another object
+
+    def _is_singled(self, container: Value, state: State) -> bool:
+        """Whether a comparison has picked out one element: itself, or by several of its fields where many share one."""
+        found = [value for value in state.singled if is_within(value, container)]
+        if self.traits.duck_typed:
+            return bool(found)
+        fields = {value.name for value in found if isinstance(value, Field)}
+        return len(fields) > 1 or any([not isinstance(value, Field) for value in found])
 
     def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:
         """The kind of access that a change is; giving an existing key another value resizes nothing."""

@@ -50,6 +50,8 @@ class Loops(Body):
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
             frame.decides = sweeps.deciding(loop)
             frame.endless = isinstance(loop.test, Const) and bool(loop.test.value)
+        if not self.traits.duck_typed:
+            frame.assigns = sweeps.assigned((*loop.body, *loop.step)) | sweeps.targeted(loop)
         frame.site = Site(self.id, loop.span)
         frame.waited = state.waited
         if loop.is_async:

@@ -142,6 +142,13 @@ def _breaks(stmt: Stmt) -> bool:
     return isinstance(stmt, Jump) and stmt.kind == "break"
 
 
+def targeted(loop: Loop) -> frozenset[str]:
+    """The variables that a for loop gives values."""
+    target = loop.target
+    parts = target.parts if isinstance(target, Build) else () if target is None else (target,)
+    return frozenset([part.name for part in parts if isinstance(part, Name)])
+
+
 def assigned(block: Block) -> frozenset[str]:
     """The variables that a block, or a block in it, gives other values."""
     found: frozenset[str] = frozenset()
