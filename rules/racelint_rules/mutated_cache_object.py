@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Access, CacheMutation, Confidence, Finding, Program, Severity, Step, rule
+from racelint.api import Access, CacheMutation, Confidence, Finding, Location, Program, Severity, Step, rule
 
 MOST_STEPS = 4
 MOST_OTHERS = 6  # changes of the same object that are told besides
@@ -23,6 +23,7 @@ SHARED = {
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
 }
+NAMED = {"memo", "mirror", "cache", "lazy", "option", "setting", "default", "chosen", "live"}  # by a name for all
 HARM = {
     "argument": "the next call without that argument finds what this one has left there",
     "state": "what was to be a copy changes the original",
@@ -100,13 +101,16 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     name than their own; a parameter's default that is a list or dict; a mapping of an object or module that is copied
     to be changed, and changed deeper than the copy goes; in Go a parameter's struct that is copied to be changed
     likewise, and a variable's object that a function takes as one of several and changes while nobody changes it by its
-    name. Of one source and function the first change is told, the others are listed.
+    name. Of one source and function the first change is told, the others are listed, as are the other functions that
+    hand the same source to the line that makes the change.
 
-    Silent: changes that the cache's own class makes; registries, pools and other containers of objects with a life of
-    their own; memos that begin empty (`return {}`): a place to keep things; constants that the same function also
-    changes by name, tables of constants with empty entries. Confidence is high for library caches, handlers, mirrors of
-    a watch and remembering functions, medium for what is shared by its name and where a callee was found by its name,
-    low (hidden) over more than three calls.
+    Silent: changes that the cache's own class makes, or the class that holds the cache and has made all containers in
+    it; registries, pools and other containers of objects with a life of their own; memos that begin empty (`return
+    {}`): a place to keep things; remembered views of an object's own state, and parts of it, for its class; constants
+    that the same function also changes by name, tables of constants with empty entries; defaults of parameters in which
+    nothing can be left. Confidence is high for library caches, handlers, mirrors of a watch and remembering functions,
+    medium for what is shared by its name and where a callee was found by its name, low (hidden) over more than three
+    calls, and where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`).
 
     ## Known limits
 
@@ -121,9 +125,23 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     for mutation in program.cache_mutations():
         key = (mutation.kind, mutation.origin, mutation.location.path, mutation.function)
         told.setdefault(key, []).append(mutation)
-    for mutations in told.values():  # one finding a source and function: the surest, the first in the text
-        first, *others = sorted(mutations, key=_order)
-        yield _finding(first, others)
+    groups = [sorted(mutations, key=_order) for mutations in told.values()]  # the surest, the first in the text
+    callers: dict[tuple[str, str, Location], list[CacheMutation]] = {}
+    places: dict[tuple[str, Location, Location], list[CacheMutation]] = {}
+    for group in sorted(groups, key=lambda group: -_confidence(group[0])):
+        first = group[0]
+        alike = callers.setdefault(_source(first), [])
+        alike.append(first)
+        if len(alike) == 1:  # one finding a source and line that makes the change, and one a place
+            places.setdefault((first.kind, first.location, first.steps[-1].location), group)
+    for first, *others in places.values():
+        yield _finding(first, others, callers[_source(first)])
+
+
+def _source(mutation: CacheMutation) -> tuple[str, str, Location]:
+    """What makes a change of one source; of what has no name in the program each function has its own."""
+    origin = mutation.origin if mutation.kind in NAMED else f"{mutation.location.path}:{mutation.function}"
+    return mutation.kind, origin, mutation.steps[-1].location
 
 
 def _order(mutation: CacheMutation) -> tuple[int, int, int]:
@@ -143,7 +161,7 @@ def _confidence(mutation: CacheMutation) -> Confidence:
     )
 
 
-def _finding(mutation: CacheMutation, others: list[CacheMutation]) -> Finding:
+def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list[CacheMutation]) -> Finding:
     last = mutation.steps[-1]
     through = "" if len(mutation.steps) == 1 else f", through {last.function}"
     shared = SHARED[mutation.kind].format(origin=mutation.origin)
@@ -158,7 +176,7 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation]) -> Finding:
         message=f"{_changed(mutation)} is changed in place ({last.note}){through}",
         symbol=mutation.symbol,
         function=mutation.function,
-        accesses=(*_accesses(mutation, last), *_others(mutation, others)),
+        accesses=(*_accesses(mutation, last), *_others(mutation, others), *_callers(mutation, callers)),
         because=f"{shared}{behind}{readers}{shallow}",
         harm=HARM.get(mutation.kind, LASTING if mutation.kind in ("memo", "lazy", "cache") else STALE),
         mend=_mend(mutation),
@@ -195,6 +213,12 @@ def _others(mutation: CacheMutation, others: list[CacheMutation]) -> tuple[Acces
     found = [other.steps[-1] for other in others if _confidence(other) == _confidence(mutation)]
     steps = {step.location: step for step in found if step.location not in places}
     return tuple(Access("change", "also", step.location, step.function) for step in list(steps.values())[:MOST_OTHERS])
+
+
+def _callers(mutation: CacheMutation, callers: list[CacheMutation]) -> tuple[Access, ...]:
+    """Where others hand the same object to what changes it."""
+    found = {caller.location: caller.function for caller in callers if caller.location != mutation.location}
+    return tuple(Access("call", "also", place, function) for place, function in list(found.items())[:MOST_OTHERS])
 
 
 def _accesses(mutation: CacheMutation, last: Step) -> tuple[Access, ...]:

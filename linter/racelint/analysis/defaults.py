@@ -35,7 +35,9 @@ class Defaults:
         parameter = function.parameters[start.index]
         is_list = isinstance(parameter.default, Build) and parameter.default.kind == "list"
         within = len(prefixes(target)) > len(prefixes(start))
-        if not within and (change.operation in (REMOVALS | QUIET) or (is_list and change.operation.startswith("[...]"))):
+        if not within and (
+            change.operation in (REMOVALS | QUIET) or (is_list and change.operation.startswith("[...]"))
+        ):
             return False  # it is empty, and stays so
         if not change.calls and not within and change.span in _overwritten(function, parameter.name):
             return False
