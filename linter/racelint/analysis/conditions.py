@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Body, is_within
-from racelint.analysis.paths import root, underlying, unite
+from racelint.analysis.body import Body
+from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
+from racelint.analysis.singling import picked_out
 from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -97,7 +98,7 @@ class Conditions(Body):
                 compared = [v for values in sides for v in values]
                 if not self.traits.duck_typed:
                     other = state.copy()
-                    state.singled |= self._picked_out(operands, sides)
+                    state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
                     return (other, state) if operator in NEGATED else (state, other)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
                 # `x.lower() == y` picks out x
@@ -129,21 +130,6 @@ class Conditions(Body):
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
-
-    def _picked_out(self, operands: tuple[Expr, ...], sides: list[Values]) -> set[Value]:
-        """What is compared with something that is the same in each turn of the loop at hand."""
-        frame = self.frames[-1] if self.frames else None
-        found: set[Value] = set()
-        for mine, others, other in zip(sides, sides[::-1], operands[::-1], strict=True):
-            if frame is not None and _first_name(other) in frame.assigns:
-                continue
-            named = bool(_first_name(other))
-            fixed = [named or not (frame and frame.loop and is_made_within(v, frame.loop)) for v in others]
-            for value in mine:
-                base = _walked(value)
-                if base is not None and all(fixed) and not any([is_within(v, base) for v in others]):
-                    found.add(value)
-        return found
 
     def _asks_type(self, asked: Name, state: State) -> bool:
         """Whether a name stands for a function that tests what type its argument is of."""
@@ -265,26 +251,6 @@ class Conditions(Body):
 def _is_at_hand(value: Value) -> bool:
     """Whether a value is the element at which a loop stands: what is known of it holds for a scalar, too."""
     return isinstance(value, Member) or (isinstance(value, Element) and isinstance(value.key, Member))
-
-
-def _walked(value: Value) -> Value | None:
-    """The container of which a value is an element, or a field of one."""
-    while isinstance(value, Field):
-        value = value.base
-    return underlying(value.base) if isinstance(value, Element | Member) else None
-
-
-def is_made_within(value: Value, span: Span) -> bool:
-    """Whether a value is not known, or comes out of a call inside a stretch of code."""
-    start = root(value)
-    return isinstance(start, Unknown) or (isinstance(start, Result | Fresh) and span.holds(start.site.span))
-
-
-def _first_name(expr: Expr) -> str:
-    """The variable with which an access path starts, "" if it is none."""
-    while isinstance(expr, Attr):
-        expr = expr.base
-    return expr.name if isinstance(expr, Name) else ""
 
 
 def _flat(values: Values) -> list[Value]:

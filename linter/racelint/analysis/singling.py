@@ -1,0 +1,48 @@
+"""Singling out: comparisons that hold for one element of a sequence, where a language cuts such a one out by index."""
+
+from __future__ import annotations
+
+from racelint.analysis.body import Frame, is_within
+from racelint.analysis.paths import root, underlying
+from racelint.analysis.values import Element, Field, Fresh, Member, Result, Unknown, Value, Values
+from racelint.model import Attr, Expr, Name
+from racelint.span import Span
+
+
+def picked_out(operands: tuple[Expr, ...], sides: list[Values], frame: Frame | None) -> set[Value]:
+    """What is compared with something that is the same in each turn of the loop at hand.
+
+    `sides` are the values of the operands, `frame` is that loop's.
+    """
+    found: set[Value] = set()
+    for mine, others, other in zip(sides, sides[::-1], operands[::-1], strict=True):
+        name = _first_name(other)
+        if frame is not None and (name in frame.assigns or (not name and _vary(others, frame.loop))):
+            continue
+        for value in mine:
+            walked = _walked(value)
+            if walked is not None and not any([is_within(v, walked) for v in others]):
+                found.add(value)
+    return found
+
+
+def _walked(value: Value) -> Value | None:
+    """The container of which a value is an element, or a field of one."""
+    while isinstance(value, Field):
+        value = value.base
+    return underlying(value.base) if isinstance(value, Element | Member) else None
+
+
+def _vary(values: Values, loop: Span | None) -> bool:
+    """Whether one of some values is not known, or comes out of a call inside a loop."""
+    starts = [root(value) for value in values]
+    made = [start for start in starts if isinstance(start, Result | Fresh)]
+    unknown = any([isinstance(start, Unknown) for start in starts])
+    return loop is not None and (unknown or any([loop.holds(start.site.span) for start in made]))
+
+
+def _first_name(expr: Expr) -> str:
+    """The variable with which an access path starts, "" if it is none."""
+    while isinstance(expr, Attr):
+        expr = expr.base
+    return expr.name if isinstance(expr, Name) else ""
