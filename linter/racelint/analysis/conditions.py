@@ -113,7 +113,7 @@ class Conditions(Body):
                     yes, no = self._type_test(test, tested.name, self.evaluate(types, state), state)
                 else:
                     yes, no = self._split(test, self.evaluate(test, state), "truth", None, state)
-                if yes is not None:
+                if yes is not None and is_path(tested):
                     self._classify(tested, types, yes)
                 if no is not None:
                     note_wanting(self.evaluate(tested, no), "type", no)
