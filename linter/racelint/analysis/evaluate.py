@@ -10,7 +10,7 @@ from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, union, unite
 from racelint.analysis.state import LOCAL, TASKS, State, join
 from racelint.analysis.statements import Statements, part_of
-from racelint.analysis.types import LibraryType
+from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -287,15 +287,25 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         """Whether awaiting a call lets no other task run: a queue without a bound always has room."""
         if not isinstance(call.func, Attr) or not is_path(call.func.base):
             return False
-        found = [(owner, self.types.of(owner)) for owner in self.evaluate(call.func.base, state)]
+        name = call.func.name
         return all(
             [
-                isinstance(kind, LibraryType)
-                and self.knowledge.does(f"{kind.name}.{call.func.name}", "at-once")
-                and self._is_unbounded(owner)
-                for owner, kind in found
+                self._is_unbounded(owner)
+                and any([self.knowledge.does(f"{kind}.{name}", "at-once") for kind in self._kinds(owner, name)])
+                for owner in self.evaluate(call.func.base, state)
             ]
         )
+
+    def _kinds(self, value: Value, method: str) -> list[str]:
+        """The library's types that a value is of, itself or by its class if that has no coroutine of the same name."""
+        match self.types.of(value):
+            case LibraryType(name=name):
+                return [name]
+            case ClassType(type=type_id):
+                own = self.symbols.method(type_id, method)
+                if own is None or not self.symbols.functions[own][1].is_async:
+                    return [a.name for a in self.symbols.ancestors(type_id) if isinstance(a, Builtin)]
+        return []
 
     def _is_unbounded(self, queue: Value) -> bool:
         """Whether nothing is said of the size of what a field keeps where it is made."""
