@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from racelint.analysis.effects import CONTENT, Effects, Start
+from racelint.analysis.effects import CONTENT, IN_PLACE, Effects, Start
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Change, Content
@@ -143,6 +143,7 @@ class Frame:
     assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     endless: bool = False  # a while loop that goes on until it is left
+    single: bool = False  # a counting loop of one turn
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
     suspended: bool = False  # other tasks may run in a turn
@@ -175,6 +176,7 @@ class Body(Flow[State, Frame]):
         self.entered: tuple[Value, ...] = ()  # locks that the context manager evaluated last holds over its body
         self.opaque_calls: dict[Span, str] = {}  # calls of methods of which nothing is known, with their names
         self.entered_suspends = True  # whether entering that context manager lets other tasks run
+        self.put_under: dict[Value, tuple[tuple[Held, ...], bool]] = {}  # what was held when one was put there
         self.holders: dict[Value, Value] = {}  # containers made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
@@ -231,7 +233,9 @@ class Body(Flow[State, Frame]):
         """What an expression gives that follows a pointer: a copy of what is there."""
 
     @abstractmethod
-    def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
+    def hand_over(
+        self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State, name: str = ""
+    ) -> None:  # fmt: skip
         """A library is given values: functions among them run some time, somewhere."""
 
     @abstractmethod
@@ -294,6 +298,8 @@ class Body(Flow[State, Frame]):
         if self.holders:
             holder = self.holders.get(path)
             if holder is not None and path in state.heap.get(holder, ()):
+                if kind in IN_PLACE and self._is_of_one_change(path, holder, state):
+                    return  # nobody has seen it between
                 self.effects.access(holder, kind, span, state, detail, value)
                 return
         if self.function.cells:
@@ -303,6 +309,12 @@ class Body(Flow[State, Frame]):
         if kind in CONTENT and path not in state.heap.get(path, (path,)):
             return  # the object was taken out: the path holds another one now
         self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)
+
+    def _is_of_one_change(self, made: Value, holder: Value, state: State) -> bool:
+        """Whether a new container is filled under the locks under which it was put in place of another one."""
+        if self.traits.atomic_steps or state.heap.get(holder) != (made,):
+            return False
+        return self.put_under.get(made) == (state.held, state.started)
 
     def _seen_from_outside(self, path: Value) -> Value:
         """The path by which nested functions reach what a variable that they share holds."""

@@ -12,6 +12,7 @@ from racelint.analysis.paths import Substitute, bounded, element, root, unite
 from racelint.analysis.replay import Replay
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import Invoke, Predicate, State
+from racelint.analysis.type_names import LibraryType, TypeOf
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -106,7 +107,15 @@ class Calls(Replay, Library):
             return self.use(call.func, state)
         bases = self.use(call.func.base, state)
         self.summaries.usage.method_call(self.id, call.func.name)
+        if not self.traits.atomic_steps and any([self._may_be_own(self.types.of(base)) for base in bases]):
+            self.effects.asked.add(call.func.name)
         return unite([self._method(base, call.func.name, call.span, state) for base in bases])
+
+    def _may_be_own(self, found: TypeOf | None) -> bool:
+        """Whether an object may be of a type of the project which was not found out."""
+        if found is None:
+            return True
+        return isinstance(found, LibraryType) and found.name.rpartition(".")[0] in self.symbols.sources
 
     def spawn(self, call: Expr, state: State) -> None:
         """A call that runs beside what follows; what a library's function is given runs there."""
@@ -237,6 +246,7 @@ class Calls(Replay, Library):
                 if receiver is not None and not self.traits.duck_typed:
                     outright = self._outright(function, receiver, args, call, state)
                     if outright is not None:
+                        self.effects.asked.add(self.symbols.functions[function][1].name)
                         return outright
                 return self._call_function(function, receiver, args, keywords, call, state)
             case TypeValue(type=type_id) if self.traits.duck_typed:

@@ -6,7 +6,7 @@ from racelint.analysis.body import Body
 from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
-from racelint.analysis.state import LOCAL, THREADS, Check, Predicate, Read, Resize, State
+from racelint.analysis.state import LOCAL, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -27,7 +27,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Await, Bind, Call, Const, Expr, Item, Logic, Name, Op
+from racelint.model import Attr, Await, Bind, Branch, Call, Const, Expr, Item, Logic, Name, Op
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
@@ -36,6 +36,27 @@ NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 
 class Conditions(Body):
     """The branch hook of the interpreter."""
+
+    def meet(self, stmt: Branch, first: State | None, second: State | None) -> State | None:
+        """After `if lock != nil { lock.Lock() }` the lock is held: without one nobody else has the object."""
+        optional = self._optional_locks(stmt, first) if first is not None and second is not None else ()
+        joined = super().meet(stmt, first, second)
+        if joined is not None and optional:
+            joined.held = (*joined.held, *[held for held in optional if held not in joined.held])
+        return joined
+
+    def _optional_locks(self, stmt: Branch, taken: State) -> tuple[Held, ...]:
+        """The locks that a branch has taken because they are there."""
+        match stmt.test:
+            case Op(operator="is not", operands=(tested, Const(value=None))) if not stmt.orelse and taken.held:
+                if self.traits.atomic_steps:
+                    return ()
+                outer, self.testing = self.testing, True
+                found = self.evaluate(tested, taken.copy())
+                self.testing = outer
+                return tuple([held for held in taken.held if held.lock in found])
+            case _:
+                return ()
 
     def branch(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         """Evaluate a test: the states in which it is true and in which it is false."""

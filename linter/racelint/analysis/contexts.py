@@ -94,6 +94,7 @@ class Contexts:
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
     programs: dict[str, frozenset[str]] = field(default_factory=dict)  # by a function, what may run it
+    inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 

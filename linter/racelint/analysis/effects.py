@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
-from racelint.analysis.state import ALWAYS, Call, Conditions, Held, Read, State, held_in_both
+from racelint.analysis.state import ALWAYS, UNTOLD, Call, Conditions, Held, Read, State, Told, held_in_both
 from racelint.analysis.values import (
     Captured,
     Element,
@@ -54,6 +54,7 @@ class Access(Record):
     joined: int
     looped: bool = False  # in a loop of its function
     needs: Conditions = ALWAYS
+    told: Told = UNTOLD  # what has been done with channels
 
 
 class Act(Record):
@@ -114,6 +115,7 @@ class Start(Record):
     loop: Span | None = None  # the innermost loop around it
     joined: int = 0  # what has surely ended by then
     endless: bool = False  # in a loop that goes on until it is left
+    held: tuple[Held, ...] = ()
 
 
 class Crossing(Record):
@@ -142,10 +144,14 @@ class Effects:
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
-    waits: set[Span] = field(default_factory=set)  # calls that wait for what was started
+    waits: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # calls that wait for what was started; locks
     joined_at_end: int = 0  # what has surely ended when the function is left
+    told: set[tuple[str, Value, Span]] = field(default_factory=set)  # what is done with channels, and where
+    without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
+    asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
+    handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop
@@ -171,12 +177,14 @@ class Effects:
                     )
                 elif known.needs:
                     entries[index] = known._replace(needs=known.needs & state.conditions())
+                if known.told is not state.told:
+                    both = known.told[0] & state.told[0], known.told[1] | state.told[1]
+                    entries[index] = entries[index]._replace(told=both)
                 break
         else:
+            needs, told = state.conditions(), state.told
             entries.append(
-                Access(
-                    path, kind, span, detail, state.held, state.started, state.joined, self.looped, state.conditions()
-                )
+                Access(path, kind, span, detail, state.held, state.started, state.joined, self.looped, needs, told)
             )
         if state.reads is not None and kind in READS and len(state.reads) < MOST_READS:
             state.reads.append(Read(path, span, state.held, False))
@@ -252,6 +260,10 @@ class Effects:
         known = self.suspensions.get(span)
         self.suspensions[span] = state.held if known is None else held_in_both(known, state.held)
         state.suspend()
+
+    def wait(self, span: Span, held: tuple[Held, ...]) -> None:
+        """Record a wait for what was started."""
+        self.waits[span] = held_in_both(self.waits[span], held) if span in self.waits else held
 
     def hold(self, span: Span, held: tuple[Held, ...]) -> None:
         """Record what is held when a statement starts; what another way there does not hold is not certain."""

@@ -9,6 +9,7 @@ from racelint.analysis.contexts import Context
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import FRESH, OWN, SHARED
+from racelint.analysis.product import Product
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Global, Literal, Value
@@ -19,8 +20,11 @@ from racelint.model import Call, Const
 class EntryPoints:
     """Finds the contexts that libraries make of functions of the program."""
 
-    def __init__(self, symbols: Symbols, types: Types, effects: dict[str, Effects], edges: Edges) -> None:
+    def __init__(
+        self, symbols: Symbols, types: Types, effects: dict[str, Effects], edges: Edges, product: Product
+    ) -> None:
         self._symbols = symbols
+        self._product = product
         self._types = types
         self._effects = effects
         self._edges = edges
@@ -63,10 +67,10 @@ class EntryPoints:
 
     def _by_signature(self, row: EntryRow) -> Iterator[Context]:
         """Functions that take just what a library gives to those that it calls."""
-        for function_id, (source, function) in self._symbols.functions.items():
+        for function_id, (_, function) in self._symbols.functions.items():
             if row.methods and not any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.methods):
                 continue
-            if source.reported and function_id in self._effects and self._takes(function_id, row.signature):
+            if function_id in self._product.effects and self._takes(function_id, row.signature):
                 receiver = FRESH if row.instance == "call" else SHARED
                 many = row.many and row.kind == "handler"
                 yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)

@@ -125,7 +125,10 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             case Name():
                 return self._name(expr, state)
             case Attr(base=base, name=name, span=span):
-                return unite([self.attribute(value, name, span, state) for value in self.use(base, state)])
+                found = unite([self.attribute(value, name, span, state) for value in self.use(base, state)])
+                if not self.traits.atomic_steps and any([isinstance(value, FunctionValue) for value in found]):
+                    self.effects.asked.add(name)  # whoever has the method calls it
+                return found
             case Call():
                 return self.call(expr, state)
             case Const(value=value):
@@ -213,6 +216,9 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             pass  # reading a missing key gives a default: it says nothing about what is there
         elif base != UNKNOWN and key != UNKNOWN:
             state.present |= {(base, key)}
+        if key == UNKNOWN and len(keys) > 1 and not self.traits.duck_typed:
+            found = self.types.structures.element(self.types.of(base), "value")
+            return (Result(self.site(span, state), self.types.text(found)),) if found is not None else NOTHING_KNOWN
         return self.read(element(base, key), state)
 
     def _build(self, expr: Build, state: State) -> Values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racelint.analysis.application import Application
 from racelint.analysis.contexts import EXTERNAL, Context, Contexts
 from racelint.analysis.deciding import Deciding
 from racelint.analysis.edges import Edges
@@ -55,7 +56,7 @@ class Finder:
     def _find_roots(self) -> None:
         """What is started, what libraries call, and what else only callers can call."""
         roots = Roots(self._symbols, self._types, self._knowledge, self._product, self._edges)
-        points = EntryPoints(self._symbols, self._types, self._summaries.effects, self._edges)
+        points = EntryPoints(self._symbols, self._types, self._summaries.effects, self._edges, self._product)
         started = list(roots.started())
         entered = [*points.of_libraries(self._knowledge.concurrency.entries), *points.decorated()]
         known = {context.function for context in entered}
@@ -64,7 +65,8 @@ class Finder:
         self._found.programs.update(singles.reached())
         for context in (*started, *entered):
             self._root(context)
-        for context in roots.external({context.function for context in (*started, *entered)}):
+        application = Application(self._symbols, self._product, self._edges, self._found.programs)
+        for context in roots.external({context.function for context in (*started, *entered)}, application):
             self._root(context)
 
     def _spreading(self) -> Spreading:

@@ -178,7 +178,11 @@ class Flow(ABC, Generic[S, Frame]):
         yes, no = self.branch(stmt.test, state)
         first = self.block(stmt.then, yes)
         second = self.block(stmt.orelse, no)
-        return Exits(self.join(first.normal, second.normal), first.jumps + second.jumps)
+        return Exits(self.meet(stmt, first.normal, second.normal), first.jumps + second.jumps)
+
+    def meet(self, stmt: Branch, first: S | None, second: S | None) -> S | None:
+        """What may hold after both ways of a branch."""
+        return self.join(first, second)
 
     def loop(self, loop: Loop, state: S) -> Exits[S]:
         """Run a loop to a fixpoint."""

@@ -39,8 +39,9 @@ class Goroutines:
             return Silence.APART
         if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
             return Silence.ORDERED
-        if memory.is_started_later(write.function, write.entry, two) or memory.is_started_later(
-            other.function, other.entry, one
+        later = memory.is_started_later
+        if later(write.function, write.entry, two, span=write.access.span) or later(
+            other.function, other.entry, one, span=other.access.span
         ):
             return Silence.ORDERED
         if one != two and memory.is_one_after_other(one, two):
@@ -92,11 +93,23 @@ class Goroutines:
     def _precedes(self, spot: Spot, context: Context) -> bool:
         """Whether a store is part of what sets the program up, before a library has any reason to call."""
         looped = isinstance(spot.access, Access) and spot.access.looped
-        if spot.access.kind != "store" or looped or not self._memory.is_served(context, asked=True):
+        if spot.access.kind != "store" or looped or not self._comes_later(spot, context):
             return False
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
             return False
         return any(prepares(self._symbols.functions[function][1].name) for function in self._ways.functions(spot))
+
+    def _comes_later(self, spot: Spot, context: Context) -> bool:
+        """Whether libraries and callers lead to a context, or else what is started after an access."""
+        memory, roots = self._memory, self._contexts.roots
+        if memory.is_served(context, asked=True):
+            return True
+        around = {entry.context for entry in self._contexts.entries.get(context.starter or "", ())}
+        return bool(around) and all(
+            memory.is_served(roots[index], asked=True)
+            or memory.is_started_later(spot.function, spot.entry, roots[index], span=spot.access.span)
+            for index in around
+        )
 
     def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function, by what that very call of it starts, and by the function itself."""

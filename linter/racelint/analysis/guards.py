@@ -10,7 +10,7 @@ from racelint.analysis.collisions import LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
-from racelint.analysis.memory import SHARED_CONTENT
+from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
 from racelint.analysis.races import Races
@@ -158,7 +158,8 @@ class Guards:
     def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
         if not self._places.related(breach.located.type, other.located.type):
             return None
-        if excluding(of_threads(breach.locks), of_threads(other.locks)) or self._is_one_thread(breach, other):
+        locks = self._races.ways.locks
+        if excluding(locks(breach, other), locks(other, breach)) or self._is_one_thread(breach, other):
             return None
         if (
             self._races.identity.are_apart(breach, other)
@@ -257,10 +258,12 @@ class Guards:
         return spot.located.own and self._symbols.functions[spot.function][1].name == "__init__"
 
     def _is_one_thread(self, first: Spot, second: Spot) -> bool:
-        """Whether one started context does both, or one event loop: it does not meet itself."""
+        """Whether one started context does both, one event loop or one registration: it does not meet itself."""
         context, other = self._contexts.roots[first.entry.context], self._contexts.roots[second.entry.context]
         if context.is_loop and other.is_loop and "greenlet" not in (context.kind, other.kind):
             return True
+        if context != other and self._races.memory.governs(first.function):
+            return context.kind == LISTENER and self._races.memory.is_one_after_other(context, other)
         alone = not context.many and not context.is_external and context.kind != "unknown"
         return first.entry.context == second.entry.context and alone
 

@@ -50,6 +50,7 @@ class Loops(Body):
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
             frame.decides = sweeps.deciding(loop)
             frame.endless = isinstance(loop.test, Const) and bool(loop.test.value)
+            frame.single = self._has_one_turn(loop.test, state)
         if not self.traits.duck_typed:
             frame.assigns = sweeps.assigned((*loop.body, *loop.step)) | sweeps.targeted(loop)
         frame.site = Site(self.id, loop.span)
@@ -61,6 +62,16 @@ class Loops(Body):
         frame.outer, state.pending = state.pending, {}
         self.frames.append(frame)
         return frame
+
+    def _has_one_turn(self, test: Expr, state: State) -> bool:
+        """Whether a loop that counts up to a constant, as the pool of a single worker does, has no second turn."""
+        match test:
+            case Op(operator="<", operands=(Name(scope="local") as count, Name(scope="local") | Const() as most)):
+                low, high = self.evaluate(count, state), self.evaluate(most, state)
+                both = [v.value for v in (*low, *high) if isinstance(v, Literal) and isinstance(v.value, int)]
+                return len(low) == len(high) == 1 and len(both) == 2 and both[1] - both[0] == 1
+            case _:
+                return False
 
     def iteration(self, value: Value, span: Span, state: State) -> Values:
         """What iterating a value reads: an object of the project says so itself by its `__iter__`.

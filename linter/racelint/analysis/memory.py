@@ -121,25 +121,42 @@ class Memory:
         second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
         return second is not None and bool(second.joined)
 
-    def is_started_later(self, function: str, entry: Entry, context: Context, steps: int = 3) -> bool:
-        """Whether an access lies in a call that is over when its caller starts what the context comes from."""
-        if context.starter is None and self._is_registered_later(function, entry, context):
+    def is_started_later(
+        self, function: str, entry: Entry, context: Context, steps: int = 3, *, span: Span | None = None, root: str = ""
+    ) -> bool:  # fmt: skip
+        """Whether an access lies in a call that is over when its caller starts what the context comes from.
+
+        `span` is the access itself: a library may be handed what it calls by the same function, afterwards. `root` is
+        where the context starts, if it has several roots.
+        """
+        if context.starter is None and self._is_registered_later(function, entry, root or context.function, span):
             return True
         start = self.start(context)
         if start is None or context.span is None or steps == 0:
             return False
-        for caller, span in self._contexts.way(function, entry):
+        for caller, call in self._contexts.way(function, entry):
             if caller == context.starter:
-                return span[:2] < context.span[:2] and not self._comes_again(start, span, context)
+                return call[:2] < context.span[:2] and not self._comes_again(start, call, context)
         around = list(self._contexts.entries.get(context.starter or "", {}))
         if any(other.context == entry.context for other in around):
-            around = [other for other in around if not self._contexts.roots[other.context].is_external]
-        return bool(around) and all(
-            self._parts_before(function, entry, context, other)
-            if other.context == entry.context
-            else self.is_started_later(function, entry, self._contexts.roots[other.context], steps - 1)
-            for other in around
-        )
+            around = [
+                other for other in around
+                if not self._contexts.roots[other.context].is_external
+                or (other.context == entry.context and self._is_of_one_call(function, entry, context, other))
+            ]  # fmt: skip
+        for other in around:
+            if other.context == entry.context:
+                later = self._parts_before(function, entry, context, other)
+            else:
+                outer, root = self._contexts.roots[other.context], self._contexts.root(context.starter or "", other)
+                later = self.is_started_later(function, entry, outer, steps - 1, span=span, root=root)
+            if not later:
+                return False
+        return bool(around)
+
+    def _is_of_one_call(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
+        """Whether one call from outside leads to an access and to a start."""
+        return self._contexts.root(function, entry) == self._contexts.root(context.starter or "", starting)
 
     def _comes_again(self, start: Start, span: Span, context: Context) -> bool:
         """Whether a spot stands in the loop that starts a context, which does not wait for it."""
@@ -153,11 +170,11 @@ class Memory:
             return False
         first = self._contexts.way(function, entry)
         second = [*self._contexts.way(context.starter, starting), (context.starter, context.span)]
-        for (caller, span), (other, later) in zip(first, second, strict=False):
+        for (caller, call), (other, later) in zip(first, second, strict=False):
             if caller != other:
                 return False
-            if span != later:
-                return span[:2] < later[:2] and not self._in_one_loop(caller, span, later)
+            if call != later:
+                return call[:2] < later[:2] and not self._in_one_loop(caller, call, later)
         return False
 
     def _in_one_loop(self, function: str, first: Span, second: Span) -> bool:
@@ -165,12 +182,17 @@ class Memory:
         looped = [site.looped for site in self._effects[function].calls.values() if site.span in (first, second)]
         return all(looped) and bool(looped)
 
-    def _is_registered_later(self, function: str, entry: Entry, context: Context) -> bool:
+    def _is_registered_later(self, function: str, entry: Entry, called: str, span: Span | None) -> bool:
         """Whether a function on the way hands a library what the context runs, after the access."""
-        given = dict(self._registered.get(context.function, ()))
-        return any(
-            caller in given and span[:2] < given[caller][:2] for caller, span in self._contexts.way(function, entry)
-        )
+        given = dict(self._registered.get(called, ()))
+        context = self._contexts.roots[entry.context]
+        again = context.many or (context.starter is None and not context.is_external)
+        if again or self._contexts.is_looped(function, entry):
+            return False  # it is registered again and again
+        way = self._contexts.way(function, entry)
+        if span is not None:
+            way = [*way, (function, span)]
+        return any(caller in given and call[:2] < given[caller][:2] for caller, call in way)
 
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
         """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`.
@@ -180,11 +202,11 @@ class Memory:
         for write in writes:
             if not self.governs(write.function) or not write.locks or write.access.kind != "store":
                 return False
-            if not any(self._sets_once(act, write.access) for act in self._effects[write.function].all_acts()):
+            if not any(self.sets_once(act, write.access) for act in self._effects[write.function].all_acts()):
                 return False
         return bool(writes)
 
-    def _sets_once(self, act: Act, write: Access | Act) -> bool:
+    def sets_once(self, act: Act, write: Access | Act) -> bool:
         """Whether an act is the store itself, or one beside it to the same object, after the same test."""
         if act.kind != "store" or act.by != "condition":
             return False
@@ -202,7 +224,9 @@ class Memory:
         if context.starter is None:
             return True
         roots = {entry.context for entry in self._contexts.entries.get(context.starter, ())}
-        return bool(roots) and all(self.is_served(self._contexts.roots[i], steps - 1, asked=asked) for i in roots)
+        if not roots:
+            return asked  # only a library's callback leads there
+        return all(self.is_served(self._contexts.roots[i], steps - 1, asked=asked) for i in roots)
 
     def is_initial(self, root_id: str) -> bool:
         """Whether the program's start is the way to an access: what libraries call comes later."""

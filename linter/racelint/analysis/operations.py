@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Body
 from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
-from racelint.analysis.state import LOCAL, State
+from racelint.analysis.state import LOCAL, TAKE, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     NONE,
@@ -33,7 +33,7 @@ from racelint.model import Attr, Build, Cast, Expr, Item, Make, Name, Op
 from racelint.span import Span
 
 OPERATIONS = frozenset({
-    "address", "deref", "window", "append", "keys", "values", "entries", "receive", "length", "clear",
+    "address", "deref", "window", "append", "keys", "values", "entries", "receive", "length", "clear", "send", "close",
 })  # fmt: skip
 VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
 ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
@@ -70,7 +70,16 @@ class Operations(Body):
                 found = self.evaluate(walked, state)
                 return unite([self._walked(value, walk, span, state) for value in found])
             case Op(operator="receive", operands=(channel,), span=span):
-                return unite([self._received(value, span, state) for value in self.evaluate(channel, state)])
+                channels = self.evaluate(channel, state)
+                received = unite([self._received(value, span, state) for value in channels])
+                self._tell(TAKE, channels, span, state)
+                return received
+            case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
+                channels = self.use(channel, state)
+                for each in sent:
+                    self.use(each, state)
+                self._tell(operation, channels, span, state)
+                return (Result(self.site(span, state)),)
             case Op(operator="length", operands=(measured,), span=span):
                 for value in self.evaluate(measured, state):
                     self.note(value, "peek", span, state, self.container_kind(value))
@@ -136,6 +145,13 @@ class Operations(Body):
             state.signalled |= {value.base}
         received = self.types.structures.element(self.types.of(value), "value")
         return (Result(self.site(span, state), self.types.text(received)),)
+
+    def _tell(self, operation: str, channels: Values, span: Span, state: State) -> None:
+        """Remember what is done with channels that others know."""
+        paths = tuple([self.shared_locals.get(value, value) for value in channels])
+        if all([isinstance(path, Captured | Param | Global) for path in paths]):
+            self.effects.told.update([(operation, path, span) for path in paths])
+            state.tell(operation, paths)
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""

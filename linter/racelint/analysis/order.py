@@ -6,6 +6,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import Memory
+from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
@@ -25,10 +26,11 @@ class Order:
         self._memory = memory
         self._ways = ways
         self._identity = identity
+        self.signals = Signals(symbols, effects, contexts)
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
-        if self._is_over(first, second) or self._is_over(second, first):
+        if self._is_over(first, second) or self._is_over(second, first) or self.signals.order(first, second):
             return True
         return self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context)
 
@@ -83,6 +85,24 @@ class Order:
         mine = under.get(function, frozenset())
         return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
 
+    def is_made_already(self, write: Spot, other: Spot) -> bool:
+        """Whether a store that is made only where nothing is yet has been made by a call before both contexts.
+
+        `if helper == nil { helper = ... }` in what the program calls before it starts anything.
+        """
+        function, span = write.function, write.access.span
+        if write.located.place.kind != "global" or not self._symbols.is_ordered_by_steps(function):
+            return False
+        if not any(self._memory.sets_once(act, write.access) for act in self._effects[function].all_acts()):
+            return False
+        roots = self._contexts.roots
+        contexts = [roots[write.entry.context], roots[other.entry.context]]
+        return any(
+            entry.context not in (write.entry.context, other.entry.context)
+            and all(self._memory.is_started_later(function, entry, context, span=span) for context in contexts)
+            for entry in self._contexts.entries.get(function, ())
+        )
+
     def is_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access ends before the other's context is started."""
         started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
@@ -92,4 +112,5 @@ class Order:
         """Whether an access is over when what leads to the context of the other one is started."""
         if not self._symbols.is_ordered_by_steps(spot.function):
             return False
-        return self._memory.is_started_later(spot.function, spot.entry, self._contexts.roots[other.entry.context])
+        context = self._contexts.roots[other.entry.context]
+        return self._memory.is_started_later(spot.function, spot.entry, context, span=spot.access.span)

@@ -16,7 +16,7 @@ from racelint.analysis.memory import Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.parallel import Parallel
-from racelint.analysis.places import Place, Places, of_threads, overlap
+from racelint.analysis.places import Place, Places, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
@@ -105,7 +105,7 @@ class Races:
         confidence = self._parallel.confidence(write, other)
         if isinstance(confidence, Silence):
             return confidence
-        if overlap(of_threads(write.locks), of_threads(other.locks)):
+        if overlap(self.ways.locks(write, other), self.ways.locks(other, write)):
             return Silence.SAME_LOCK
         if self.identity.never_one(write, other):
             return Silence.APART
@@ -132,7 +132,12 @@ class Races:
             return Silence.ORDERED
         if callers.is_driven_instead(write, other) or callers.is_driven_instead(other, write):
             return Silence.CALLERS
-        if order.is_after_end(write, other) or order.is_before(write, other) or order.is_before(other, write):
+        if (
+            order.is_made_already(write, other)
+            or order.is_after_end(write, other)
+            or order.is_before(write, other)
+            or order.is_before(other, write)
+        ):
             return Silence.ORDERED
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from racelint.analysis.application import Application
 from racelint.analysis.contexts import EXTERNAL, Context, targets
 from racelint.analysis.edges import MOST_KEPT, Edges, foreign
 from racelint.analysis.effects import Effects, Start
@@ -92,7 +93,7 @@ class Roots:
     def _turns(self, function_id: str) -> tuple[Turn, ...]:
         return self._symbols.functions[function_id][1].turns
 
-    def external(self, others: Set[str]) -> Iterator[Context]:
+    def external(self, others: Set[str], application: Application) -> Iterator[Context]:
         """The public functions and methods that nothing in the project calls, and that are no roots of `others`."""
         known = self._edges.called | others | self._decorators()
         for function_id, (_, function) in self._symbols.functions.items():
@@ -101,7 +102,7 @@ class Roots:
                 continue
             if function.name == "<module>" and not effects.starts_any:
                 continue  # a module runs at import, before anything is started
-            if function.is_public:
+            if function.is_public and not application.is_uncalled(function_id):
                 kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
                 yield Context(kind, function_id, None, None, False, SHARED)
 

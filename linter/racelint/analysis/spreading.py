@@ -44,7 +44,8 @@ class Spreading:
         if root_id not in self._effects or context.kind == "process":
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
-        locks = self._contracts.of(root_id) | self._taken_over(root_id)
+        given = self._found.inherited[index] = self._inherited(context)
+        locks = self._contracts.of(root_id) | self._taken_over(root_id) | given
         first = Entry(index, receiver, locks, context.type, origin=context.origin)
         if not self._enter(root_id, first, None):
             return
@@ -74,6 +75,15 @@ class Spreading:
         if not self._symbols.is_ordered_by_steps(root_id):
             return frozenset()
         return frozenset([self._places.lock(lock) for lock in self._summaries.of(root_id).releases])
+
+    def _inherited(self, context: Context) -> frozenset[str]:
+        """Locks that the starter of a goroutine holds from before its start until it has waited for it."""
+        effects = self._effects.get(context.starter or "")
+        if effects is None or not effects.waits or not self._symbols.is_ordered_by_steps(context.function):
+            return frozenset()
+        held = {lock for start in effects.starts.values() if start.span == context.span for lock in start.held}
+        waits = [locks for span, locks in effects.waits.items() if context.span and span[:2] >= context.span[:2]]
+        return self._places.locks(tuple([lock for lock in held if any(lock in locks for locks in waits)]))
 
     def _makes_itself(self, function_id: str) -> bool:
         """Whether a method constructs its own instance, anew perhaps: nobody else may use it meanwhile."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from racelint.analysis.body import Body, Keywords, visible
 from racelint.analysis.effects import Start
 from racelint.analysis.state import LOCAL, THREADS, State
@@ -44,6 +46,7 @@ RESOURCES = (
     "Channel",
     "Transport",
 )
+PRINTS = re.compile("(?i)print|info|warn|err|debug|fatal|log|panic|trace|marshal|equal")  # what only looks at objects
 GOROUTINE = "goroutine"
 LEADING = "leading"  # a goroutine that is started when this process becomes the leader
 COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
@@ -64,12 +67,14 @@ class Starting(Body):
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
-        looped = bool(self.frames) and not alone and (self.traits.atomic_steps or not self.leaving)
+        again = not all([frame.single for frame in self.frames])
+        looped = again and not alone and (self.traits.atomic_steps or not self.leaving)
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(
-            callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless
-        )
+            callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
+            held=state.held,
+        )  # fmt: skip
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
@@ -93,7 +98,7 @@ class Starting(Body):
         """A function or constructor of a library: what it starts."""
         if name in self.knowledge.concurrency.joins:
             state.joined |= LOCAL
-            self.effects.waits.add(call)
+            self.effects.wait(call, state.held)
         if not args and not keywords and not self.spread:
             return
         owner, _, method = name.rpartition(".")
@@ -106,7 +111,7 @@ class Starting(Body):
         if row is not None:
             self._by_start_row(row, args, keywords, call, state)
         else:
-            self.hand_over(args, keywords, call, state)
+            self.hand_over(args, keywords, call, state, name)
 
     def is_bound_to_one(self, value: Value) -> bool:
         """Whether a semaphore lets one holder in."""
@@ -159,12 +164,22 @@ class Starting(Body):
         if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
             state.started, state.joined = True, 0
 
-    def hand_over(self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
-        """A function that a library is given runs some time, somewhere."""
+    def hand_over(
+        self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State, name: str = ""
+    ) -> None:  # fmt: skip
+        """A function that a library is given runs some time, somewhere; so may the methods of an object."""
         for values in (*args, *[values for _, values in keywords]):
             for value in values:
+                self.give_away(value, name)
                 if isinstance(value, FunctionValue | Partial) and not _is_coroutine(value):
                     self.effects.start(Start(value, "unknown", call, False, False))
+
+    def give_away(self, value: Value, name: str = "") -> None:
+        """A library is given an object; printing it calls none of its methods but those that are made for that."""
+        if not self.traits.atomic_steps and not PRINTS.search(name.rpartition(".")[2]):
+            type_id = self.types.class_of(value)
+            if type_id is not None:
+                self.effects.handed.add(type_id)
 
     def call_method(
         self,
@@ -194,8 +209,8 @@ class Starting(Body):
         elif found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
-                self.effects.waits.add(call)
-            self.hand_over(args, keywords, call, state)
+                self.effects.wait(call, state.held)
+            self.hand_over(args, keywords, call, state, name)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)
         else:

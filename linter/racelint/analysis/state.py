@@ -73,6 +73,10 @@ class Predicate(NamedTuple):
 
 
 THREADS, LOCAL, TASKS = 1, 2, 4
+TAKE = "take"  # a receive from a channel; else it is given something, or closed
+GIVES = frozenset({"send", "close"})
+Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps
+UNTOLD: Told = (frozenset(), frozenset())
 FLAG = "flag"  # the kind of a lock that is a flag
 
 
@@ -126,7 +130,8 @@ class State:
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "heap", "held", "joined", "pending",
-        "present", "reads", "signalled", "singled", "sources", "started", "variables", "waited",
+        "present", "reads", "signalled", "singled", "sources", "started", "told",
+        "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -143,6 +148,7 @@ class State:
         self.reads: list[Read] | None = None
         self.started = False
         self.signalled: frozenset[Value] = frozenset()  # objects of which a channel has told that they are ready
+        self.told = UNTOLD  # what has been done with channels
         self.joined = 0
         self.claimed = False
         self.waited = False
@@ -159,10 +165,15 @@ class State:
         other.pending = self.pending.copy() if self.pending else {}
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
-        other.deferred, other.signalled = self.deferred, self.signalled
+        other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
+
+    def tell(self, operation: str, paths: Values) -> None:
+        """Something has been done with a channel, if it is known which one it is."""
+        done = {(operation, path) for path in paths}
+        self.told = self.told[0] | (done if len(done) == 1 else frozenset()), self.told[1] | done
 
     def conditions(self) -> Conditions:
         """What the path to here says about the function's own parameters."""
@@ -202,6 +213,7 @@ class State:
             and self.held == other.held
             and self.deferred == other.deferred
             and self.started == other.started
+            and self.told == other.told
         )
 
     def assign(self, name: str, values: Values) -> None:
@@ -265,6 +277,8 @@ def join(first: State | None, second: State | None) -> State | None:
             first.heap[path] = union(one, (path,))
     first.present, first.absent = first.present & second.present, first.absent & second.absent
     first.singled, first.signalled = first.singled & second.singled, first.signalled & second.signalled
+    if first.told is not second.told:
+        first.told = first.told[0] & second.told[0], first.told[1] | second.told[1]
     if first.held != second.held:
         first.held = held_in_both(first.held, second.held)
     first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited

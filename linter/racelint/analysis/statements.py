@@ -12,6 +12,7 @@ from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
+from racelint.analysis.type_names import RESULTS, ClassType
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -228,6 +229,8 @@ class Statements(Calls):
             seen = name in self.function.cells or self.types.container(value) is not None
             if isinstance(value, Fresh) and (seen or self.lock_kind(value)):
                 self.shared_locals.setdefault(value, Captured(self.id, name))
+                if value.type.startswith("chan") and self.place(value, "size") not in state.heap:
+                    self.effects.without_room.add(Captured(self.id, name))
 
     def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
         """Give a path other values."""
@@ -237,6 +240,8 @@ class Statements(Calls):
             for value in values:
                 self._store_callables(path, value)
             self.publish(path, values)
+            for made in [value for value in values if value in self.holders]:
+                self.put_under[made] = (state.held, state.started)
             self._set_flag(path, values, span, state)
         elif not self.traits.duck_typed:
             for value in values:
@@ -476,9 +481,23 @@ class Statements(Calls):
             if jump.kind == "return":
                 values = self.dereferenced(jump.value, values, state)
                 self._hand_out(values, jump.span, state)
+                self._give_back(values)
                 self.returns(values, state)
         elif jump.kind == "return":
             self.returns((Literal(None, "None"),))
+
+    def _give_back(self, values: Values) -> None:
+        """Note objects that are returned as what a library knows: it calls their methods."""
+        declared = self.function.returns
+        if self.traits.atomic_steps or declared is None:
+            return
+        kinds = declared.args if declared.name == RESULTS else (declared,)
+        for value in values:
+            parts = value.parts if isinstance(value, Tuple) else (values,)
+            for kind, part in zip(kinds, parts, strict=False):
+                if kind.name != "error" and not isinstance(self.types.annotations.declared(self.id, kind), ClassType):
+                    for each in part:
+                        self.give_away(each)
 
     def _hand_out(self, values: Values, span: Span, state: State) -> None:
         """A container that is returned from under a lock is used without it."""

@@ -39,6 +39,7 @@ MODULE = "<module>"
 # Packages, files and types of Go that stand in for others in tests.
 STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"})
 DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake)|^(?:mock|fake)[A-Z]")
+TESTING = frozenset({"testing", "net/http/httptest"})  # what only tests use
 LINKS = 12  # re-exports followed before a name counts as unknown
 
 
@@ -319,7 +320,7 @@ class Symbols:
         if source.module.traits.duck_typed:
             return False
         *folders, file = source.path.lower().removesuffix(".go").split("/")[-3:]
-        named = bool(function.owner) and bool(DOUBLE.search(function.owner or ""))
+        named = bool(function.owner) and bool(DOUBLE.search(function.owner or "") or self._serves_tests(function_id))
         return named or not STAND_INS.isdisjoint(folders) or not STAND_INS.isdisjoint(file.split("_"))
 
     def fits_many(self, function_id: str) -> bool:
@@ -327,6 +328,13 @@ class Symbols:
         source, function = self.functions[function_id]
         owner = source.module.types.get(function.owner or "")
         return owner is not None and owner.is_interface and len(owner.methods) == 1
+
+    def _serves_tests(self, function_id: str) -> bool:
+        """Whether the type that has a method keeps the test that it is made for, or a server for tests."""
+        known = self.types.get(self.owner_of(function_id))
+        kinds = [record.annotation for record in known[1].fields.values()] if known is not None else []
+        inner = [kind.args[0] if kind.name == "*" and kind.args else kind for kind in kinds if kind is not None]
+        return any(kind.module in TESTING for kind in inner)
 
     def overrides(self, type_id: str, name: str) -> list[str]:
         """The methods that types below this one put in place of its own."""

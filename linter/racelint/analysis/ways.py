@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.places import of_threads
 from racelint.analysis.spots import Spot
 
 NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
@@ -19,6 +20,15 @@ class Ways:
     def functions(self, spot: Spot) -> set[str]:
         """The function of an access and all that call it on the way."""
         return {spot.function, *[function for function, _ in self._contexts.way(spot.function, spot.entry)]}
+
+    def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
+        """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""
+        given = self._contexts.inherited.get(spot.entry.context)
+        if not given:
+            return of_threads(spot.locks)
+        starter = self._contexts.roots[spot.entry.context].starter
+        inside = self._contexts.roots[other.entry.context].starter == starter or starter in self.functions(other)
+        return of_threads(spot.locks - given if inside else spot.locks)
 
     def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""

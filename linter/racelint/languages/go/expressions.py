@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from racelint.languages.go.scopes import TypeName
 from racelint.languages.go.tree import Text, field, parts
-from racelint.languages.go.types import ARRAY, MAP, POINTER, PREDECLARED, SLICE, UNKNOWN, TypeRefs
+from racelint.languages.go.types import ARRAY, CHANNEL, MAP, POINTER, PREDECLARED, SLICE, UNKNOWN, TypeRefs
 from racelint.model import (
     Attr,
     Build,
@@ -244,7 +244,9 @@ class Expressions(TypeRefs):
         if name == "new" and arguments and self._is_value(arguments[0]):
             return Op("new", (self.expr(arguments[0]),), span)
         if name in ("make", "new") and arguments:
-            return Make(self.type_ref(arguments[0]), (), (), (), span)
+            made = self.type_ref(arguments[0])
+            room = self.exprs(arguments[1:]) if made.name == CHANNEL else ()
+            return Make(made, (), (), tuple([("size", size) for size in room]), span)
         return Op(OPERATIONS.get(name, name), self.exprs(arguments), span)
 
     def _is_value(self, node: Node) -> bool:

@@ -1,0 +1,79 @@
+"""Applications: code that nobody outside of the repository calls, in languages that say which package is a program.
+
+An exported method there has the callers that the repository shows, and those through an interface.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Set
+
+from racelint.analysis.edges import Edges
+from racelint.analysis.product import EXAMPLES, Product
+from racelint.analysis.symbols import Symbols
+
+BELOW = frozenset({"cmd", "pkg", "internal"})  # the folders of a module in which its programs and their packages lie
+AIDS = EXAMPLES | {
+    "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
+    "third_party", "profiling", "stress",
+}  # fmt: skip
+PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
+
+
+class Application:
+    """Tells which methods have no caller."""
+
+    def __init__(self, symbols: Symbols, product: Product, edges: Edges, programs: Mapping[str, Set[str]]) -> None:
+        self._symbols = symbols
+        self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
+        self._reached = {self._module(f) for f, starts in programs.items() if any(map(self._starts_one, starts))}
+        self._asked = {name for each in product.effects.values() for name in each.asked}
+        self._demanding: dict[str, list[str]] = defaultdict(list)  # interfaces, by the methods that are called
+        for interface, (source, record) in symbols.types.items():
+            for name in record.methods if record.is_interface else ():
+                if f"{source.name}:{record.methods[name]}" in edges.called:
+                    self._demanding[name].append(interface)
+        self._handed = {type_id for each in product.effects.values() for type_id in each.handed}
+
+    def is_uncalled(self, function_id: str) -> bool:
+        """Whether a method that no call is known to lead to has no caller at all."""
+        source, function = self._symbols.functions[function_id]
+        if not function.owner or not self._symbols.is_ordered_by_steps(function_id) or not self._has(source.name):
+            return False
+        owner = self._symbols.owner_of(function_id)
+        if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
+            return True  # whoever prints the object
+        if function.name in self._asked or owner in self._handed:
+            return False
+        return not self._is_behind_interface(owner, function.name)
+
+    def _is_behind_interface(self, owner: str, name: str) -> bool:
+        """Whether an interface that something calls demands a method, of the type or of one that embeds it."""
+        return any(owner in self._symbols.subtypes(interface) for interface in self._demanding.get(name, ()))
+
+    def _has(self, module: str) -> bool:
+        """Whether a package is part of an application."""
+        parts = module.partition("@")[0].split("/")
+        if "internal" in parts:
+            return True
+        return module in self._reached and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
+
+    def _is_program(self, function_id: str) -> bool:
+        """Whether a program starts in a function, one that is no example, test or tool."""
+        source, function = self._symbols.functions[function_id]
+        if function.name != "main" or function.owner or source.module.package != "main":
+            return False
+        return AIDS.isdisjoint(source.name.partition("@")[0].lower().split("/"))
+
+    def _starts_one(self, function_id: str) -> bool:
+        """Whether a program or a command of one starts in a function."""
+        return self._is_program(function_id) or self._symbols.functions[function_id][1].name != "main"
+
+    def _folder(self, function_id: str) -> str:
+        """The folder with all packages that a program is made of, as modules mostly are laid out."""
+        parts = self._module(function_id).partition("@")[0].split("/")
+        ends = [index for index, part in enumerate(parts) if part in BELOW]
+        return "/".join(parts[: ends[0]] if ends else parts)
+
+    def _module(self, function_id: str) -> str:
+        return self._symbols.functions[function_id][0].name if function_id in self._symbols.functions else ""

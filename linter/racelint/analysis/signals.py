@@ -1,0 +1,126 @@
+"""Signals: accesses that a channel orders, told apart by where each channel comes from.
+
+What comes before `close(c)` or the one send on it comes before what follows a receive; what comes before the one
+receive from a channel without room comes before what follows a send.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from racelint.analysis.contexts import Contexts, Entry
+from racelint.analysis.effects import Access, Effects
+from racelint.analysis.spots import Spot
+from racelint.analysis.state import GIVES, TAKE, UNTOLD, Told
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Global, Param, Value
+
+MOST_STEPS = 8  # calls and starts through which a channel is handed on
+
+
+class Signals:
+    """Finds channels that both sides of a pair know, and what is done with them."""
+
+    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._uses: dict[Value, set[tuple[bool, object]]] | None = None
+        self._without_room = {path for each in effects.values() for path in each.without_room}
+
+    def order(self, first: Spot, second: Spot) -> bool:
+        """Whether a channel orders two accesses."""
+        return self._precedes(first, second) or self._precedes(second, first)
+
+    def _precedes(self, spot: Spot, other: Spot) -> bool:
+        """Whether what a spot's function does with a channel after the spot comes before the other one."""
+        done = _told(other)[0]
+        if not done or not self._effects[spot.function].told:
+            return False
+        if self._contexts.roots[spot.entry.context].many:
+            return False
+        later = {(operation, path) for operation, path, _ in self._effects[spot.function].told} - _told(spot)[1]
+        for operation, path in later:
+            channel = self._channel(path, spot.function, spot.entry)
+            for reached, there in done if channel is not None else ():
+                same = self._channel(there, other.function, other.entry) == channel
+                if same and channel is not None and self._is_sure(operation, reached, channel):
+                    return True
+        return False
+
+    def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
+        """Whether one operation on a channel cannot be over before the other one has begun."""
+        if operation in GIVES and reached == TAKE:
+            return self._count(channel, taking=False) == 1
+        return operation == TAKE and reached == "send" and self._count(channel, taking=True) == 1 and (
+            channel in self._without_room
+        )  # fmt: skip
+
+    def _count(self, channel: Value, *, taking: bool) -> int:
+        """How many spots of the program give something to a channel, or take from it."""
+        if self._uses is None:
+            self._uses = defaultdict(set)
+            for function_id, effects in self._effects.items():
+                for operation, path, span in effects.told:
+                    for entry in self._contexts.entries.get(function_id, ()):
+                        found = self._channel(path, function_id, entry)
+                        if found is not None:
+                            self._uses[found].add((operation == TAKE, (function_id, span)))
+        return sum(taken == taking for taken, _ in self._uses.get(channel, ()))
+
+    def _channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
+        """The variable that a channel was made for, up the calls and starts that lead here."""
+        if steps == 0 or isinstance(path, Global):
+            return path if isinstance(path, Global) else None
+        if isinstance(path, Captured):
+            index = self._parameter(path)
+            if index is None:
+                return path
+            found = {self._channel(Param(path.function, index), path.function, around, steps - 1)
+                     for around in self._around(path.function, function, entry)}  # fmt: skip
+            return found.pop() if len(found) == 1 else None
+        if not isinstance(path, Param):
+            return None
+        came = self._contexts.entries.get(function, {}).get(entry)
+        if came is not None:
+            given = self._contexts.given(came, function, path)
+            return self._channel(given, came.caller, came.entry, steps - 1) if given is not None else None
+        return self._started_with(path, entry, steps)
+
+    def _started_with(self, parameter: Param, entry: Entry, steps: int) -> Value | None:
+        """What a goroutine was given at its start."""
+        context = self._contexts.roots[entry.context]
+        effects = self._effects.get(context.starter or "")
+        if effects is None or context.function != parameter.function or context.starter is None:
+            return None
+        index = parameter.index - (1 if self._symbols.functions[parameter.function][1].owner else 0)
+        for start in effects.starts.values():
+            if start.span == context.span and 0 <= index < len(start.args) and len(start.args[index]) == 1:
+                for around in self._contexts.entries.get(context.starter, ()):
+                    return self._channel(start.args[index][0], context.starter, around, steps - 1)
+        return None
+
+    def _parameter(self, variable: Captured) -> int | None:
+        """The position of a captured variable among its function's parameters."""
+        names = [parameter.name for parameter in self._symbols.functions[variable.function][1].parameters]
+        return names.index(variable.name) if variable.name in names else None
+
+    def _around(self, owner: str, function: str, entry: Entry) -> Iterator[Entry]:
+        """The entry states of the function around a closure from which that has been called or started."""
+        for _ in range(MOST_STEPS):
+            if function == owner:
+                yield entry
+                return
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None:
+                starter = self._contexts.roots[entry.context].starter or ""
+                if starter == owner or starter.startswith(f"{owner}."):
+                    yield from self._contexts.entries.get(owner, ())
+                return
+            function, entry = came.caller, came.entry
+
+
+def _told(spot: Spot) -> Told:
+    """What has been done with channels when an access is made: surely, and perhaps."""
+    return spot.access.told if isinstance(spot.access, Access) else UNTOLD
