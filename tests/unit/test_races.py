@@ -164,7 +164,7 @@ def test_an_unlocked_write_stands_first():
         (
             "if self.thing is None:\n    with self.lock: self.thing = connect()",
             "with self.lock: self.thing = None",
-            [],  # it is not there before and after
+            ["check-act thing"],  # what is opened then is forgotten
         ),
         (
             "with self.lock: there = 'a' in self.rows\nif there: print(self.rows['a'])",

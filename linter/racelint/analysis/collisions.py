@@ -109,7 +109,7 @@ def _act(act: Act, write: Access | Act) -> str | None:
         if act.kind == "insert" and act.value:
             return "check-act" if write.kind == "insert" else None
         if act.kind == "store" and write.kind == "store" and act.detail in ("opened", "object"):
-            return "check-act" if write.detail not in CONSTANT else None  # else it is still not there
+            return "check-act"
         return None
     if act.kind == "lookup" and write.kind in REMOVALS:
         return "check-use"
