@@ -36,7 +36,9 @@ def pair(one: str, other: str, *, private: bool = True) -> Parallel:
         ("self.rows.clear()", "for k, v in self.rows.items(): print(k)", "resize-iterate rows"),
         ("self.items.pop(0)", "for i in self.items: print(i)", "shift-iterate items"),
         ("self.n += 1", "self.n += 1", "count-count n"),
-        ("self.n += 1", "self.n += 1\nif self.n > 9: print('yes')", "update-update n"),
+        ("self.n += 1", "self.n += 1\nif self.n == 9: print('yes')", "update-update n"),
+        ("self.n += 1", "self.n += 1\nif self.n > 9: print('yes')", "(update-update n)"),
+        ("self.n += 1", "self.n += 1\ncompute(self.n)\nif self.n > 9: print('yes')", "update-update n"),
         ("self.rows['a'] += 1", "self.rows['a'] += 1", "count-count rows"),
         ("self.rows['a'] += 1", "self.rows['a'] += 1\nif 'a' in self.rows: print('yes')", "update-update rows"),
         ("self.n += 1", "self.n = compute()", "update-store n"),
@@ -51,7 +53,12 @@ def pair(one: str, other: str, *, private: bool = True) -> Parallel:
         (
             "if 'a' in self.rows: del self.rows['a']",
             "if 'a' in self.rows: del self.rows['a']",
-            "check-act rows",
+            "(check-act rows)",
+        ),
+        (
+            "if self.items: self.items.pop()",
+            "if self.items: self.items.pop()",
+            "check-act items",
         ),
         (
             "if self.thing is None: self.thing = connect()",

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from racelint.analysis.effects import CONTENT, IN_PLACE, Effects, Start
+from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects, Start
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Change, Content
@@ -192,6 +192,7 @@ class Body(Flow[State, Frame]):
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
         self.using: Span | None = None  # the expression at hand that would fail if its value were gone
         self.testing = False  # the expression at hand decides a branch
+        self.measuring = False  # it is compared by its size
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
         self.stored: Expr | None = None  # what the assignment at hand stores
@@ -308,7 +309,9 @@ class Body(Flow[State, Frame]):
             path = self.shared_locals.get(path, path)
         if kind in CONTENT and path not in state.heap.get(path, (path,)):
             return  # the object was taken out: the path holds another one now
-        self.effects.access(path, "test" if kind == "read" and self.testing else kind, span, state, detail, value)
+        if kind == "read" and self.testing:
+            kind, detail = "test", MEASURED if self.measuring else detail
+        self.effects.access(path, kind, span, state, detail, value)
 
     def _is_of_one_change(self, made: Value, holder: Value, state: State) -> bool:
         """Whether a new container is filled under the locks under which it was put in place of another one."""

@@ -28,6 +28,7 @@ from racelint.span import Span
 
 READS = frozenset({"read", "test", "peek", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
+MEASURED = "measured"  # of a test by size: more or less than something
 WRITES = IN_PLACE | {"store", "update", "delete"}
 CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "hand-out"}  # accesses of what is in a container
 CALLABLE = FunctionValue | Partial

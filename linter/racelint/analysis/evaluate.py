@@ -57,6 +57,7 @@ from racelint.model import (
 from racelint.span import Span
 
 COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what works on anything
+ORDERED = {"<", "<=", ">", ">="}
 SCALARS = {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "not", "compare"}
 
 
@@ -139,8 +140,10 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 special = self.operate(expr, state) if operator in OPERATIONS else None
                 if special is not None:
                     return special
+                outer, self.measuring = self.measuring, operator in ORDERED
                 for operand in operands:
                     self.evaluate(operand, state) if operator in COMPARED else self.use(operand, state)
+                self.measuring = outer
                 return NOTHING_KNOWN if operator in SCALARS else (Result(self.site(span, state)),)
             case Build():
                 return self._build(expr, state)

@@ -190,7 +190,7 @@ class Guards:
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
         if self._is_starting(breach):
             confidence = 1
-        unlikely = shape in ("store-store", "update-reset")
+        unlikely = shape in ("store-store", "update-reset", "count-count")
         if far or callback or found_by_name or unlikely or self._races.callers.goes_behind(breach, other):
             confidence = 1
         if self._symbols.is_ordered_by_steps(breach.function) and self._races.identity.held_apart(breach, other):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import CONSTANT, ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import Access, Act, Effects
+from racelint.analysis.effects import MEASURED, Access, Act, Effects
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
@@ -21,6 +21,7 @@ from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
 
+ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 
@@ -30,6 +31,7 @@ class Races:
 
     def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
         self._symbols = symbols
+        self._effects = effects
         self._contexts = contexts
         self.memory = Memory(symbols, effects, contexts)
         self.ways = Ways(contexts)
@@ -165,6 +167,8 @@ class Races:
         match shape:
             case "store-test":
                 return not self._decides(write, other) or self._is_made_on_demand(place, write, other)
+            case "update-update":
+                return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
                 return not self._is_read(place) or self._is_restarted(place)
             case "store-store":
@@ -187,6 +191,11 @@ class Races:
             return True  # each job has an entry of its own
         if act.access.kind == "store" and write.function == other.function and self._starts(write.function):
             return True  # it is started once, here or there
+        if act.located.place.kind == "global" and "object" in (act.access.detail, getattr(act.access, "value", "")):
+            return True  # made on demand for the whole program: the one that is made too much is mostly dropped
+        documented = all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
+        if act.access.kind == "remove" and act.access.detail not in ORDERED and not documented:
+            return True  # what is taken out by its key is mostly the taker's own
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
 
@@ -202,6 +211,19 @@ class Races:
             return False  # a caller, or a task of the loop, mostly has it told by other means
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
+
+    def _is_drawn(self, place: Place) -> bool:
+        """Whether a value matters exactly: who updates it goes on with it, or something is decided by one value."""
+        spots = self.spots.get(place, ())
+        if any(spot.access.kind == "test" and spot.access.detail != MEASURED for spot in spots):
+            return True
+        updates = {(spot.function, spot.access.span.line) for spot in spots if spot.access.kind.startswith("update")}
+        paths = {spot.access.path for spot in spots}
+        return any(
+            access.kind == "read" and access.path in paths and (function, access.span.line) not in updates
+            for function in sorted({function for function, _ in updates})
+            for access in self._effects[function].all_accesses()
+        )
 
     def _is_restarted(self, place: Place) -> bool:
         """Whether a count that decides nothing starts anew now and then: a figure of some time, for people."""

@@ -37,7 +37,6 @@ RESOURCES = (
     "Connection",
     "Session",
     "Pool",
-    "Client",
     "Server",
     "Socket",
     "Executor",
