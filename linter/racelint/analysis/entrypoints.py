@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from racelint.analysis.contexts import Context
 from racelint.analysis.edges import Edges
@@ -67,13 +67,22 @@ class EntryPoints:
 
     def _by_signature(self, row: EntryRow) -> Iterator[Context]:
         """Functions that take just what a library gives to those that it calls."""
+        asked = {name for each in self._product.effects.values() for name in each.asked}
         for function_id, (_, function) in self._symbols.functions.items():
             if row.methods and not any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.methods):
                 continue
             if function_id in self._product.effects and self._takes(function_id, row.signature):
+                if self._is_part(function_id, asked):
+                    continue
                 receiver = FRESH if row.instance == "call" else SHARED
                 many = row.many and row.kind == "handler"
                 yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)
+
+    def _is_part(self, function_id: str, asked: Set[str]) -> bool:
+        """Whether a method of a package's own is only called by others: nobody hands it to a library."""
+        function = self._symbols.functions[function_id][1]
+        own = bool(function.owner) and not function.is_public and function.name not in asked
+        return own and function_id in self._edges.called
 
     def _has_workers(self, function_id: str, row: EntryRow) -> bool:
         """Whether the type that has a method says that several calls of it may run at once."""
