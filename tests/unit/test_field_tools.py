@@ -163,7 +163,8 @@ def test_verdicts_fit_their_schema(file: str, repositories: str) -> None:
 
 def test_first_looks_are_at_repositories_that_the_rule_was_not_mended_on() -> None:
     records = json.loads((clones.HERE / "triage.json").read_text("utf-8"))
-    seen = {r["repository"] for r in records if r["rule"] == "mutated-while-iterating" and "second" not in r["judge"]}
+    later = {"second reader", "fourth reader", "fifth reader"}  # after the first looks
+    seen = {r["repository"] for r in records if r["rule"] == "mutated-while-iterating" and r["judge"] not in later}
     assert not seen & {r.name for r in clones.pinned(clones.HERE / "first_looks_repositories.json")}
 
 
