@@ -191,6 +191,8 @@ class Guards:
         if self._is_starting(breach):
             confidence = 1
         unlikely = shape in ("store-store", "update-reset", "count-count")
+        if shape.startswith("update") and place.kind == "field":  # a number is guarded by a lock of its own object
+            unlikely = unlikely or not self._races.identity.is_family(lock.rpartition(".")[0], place.owner)
         if far or callback or found_by_name or unlikely or self._races.callers.goes_behind(breach, other):
             confidence = 1
         if self._symbols.is_ordered_by_steps(breach.function) and self._races.identity.held_apart(breach, other):
