@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from racelint.analysis.body import Summary
 from racelint.analysis.describe import Describe
 from racelint.analysis.summaries import Summaries
+from racelint.analysis.summary import Summary
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import ClassType, TypeOf, Types
 from racelint.analysis.values import Builtin, FunctionValue, ModuleValue, TypeValue, Value, Values

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects, Start
+from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
-from racelint.analysis.sharing import FIELD, Change, Content
-from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize, State
+from racelint.analysis.sharing import FIELD, Content
+from racelint.analysis.state import Conditions, Held, Resize, State
+from racelint.analysis.summary import Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -49,108 +49,6 @@ MOST_CALLBACKS = 2  # callbacks run inside callbacks: a function can be handed t
 STORE_DEPTH = 3
 MOST_CALLS = 6  # links in a chain of calls that are told
 MOST_GUESSED_CALLS = 3  # links in a chain of which one was found by its name alone
-
-
-class Place(NamedTuple):
-    """A span in a function, by id; of a loop also what it iterates, and how.
-
-    `repeated` says that another pass follows, `sweep` that it does nothing with elements that do not pass a test.
-    """
-
-    function: str
-    span: Span
-    iterable: Expr | None = None
-    style: str = "direct"
-    repeated: bool = False
-    sweep: bool = False
-
-
-class Conflict(NamedTuple):
-    """A container that is resized while an iteration over it goes on.
-
-    `style` is how it is iterated: "direct", "keys", "values", "items", "reversed", "generator" or "call" (a library
-    function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
-    "unknown". `repeated` says that an enclosing loop goes on until the container is as it wants it. `registered` is
-    where a callback that makes the change was put into the container. `doubtful` says that container and change are
-    mostly not about the same object, or not in the same run. The conflict stands at the change if the loop's
-    function makes it, else at the call in the loop that leads to it.
-    """
-
-    loop: Place
-    stands: Place
-    container: Value
-    kind: str
-    style: str
-    resize: Resize
-    registered: Place | None = None
-    repeated: bool = False
-    doubtful: bool = False
-
-
-@dataclass
-class Summary:
-    """What a call of a function does, in terms of its parameters, captured variables and globals.
-
-    `stores` are paths that have other values on return, `streams` the containers that a generator iterates while its
-    consumer runs, `yields` what it yields, `rounds` says that it starts over until they are as it wants. `invokes` are
-    the calls of values that the caller knows, with the containers being iterated meanwhile and by which loops, `kept`
-    the parameters that are handed on, `answers` what is always returned after a change. A constructor's `aliases` maps
-    (field, field of that field's object) to another field that holds the same object: `self.store = s;
-    self.service = Service(s)`. `falls_through` is false for a
-    function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
-    gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
-    `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
-    it starts, `checked` the paths that it tests itself. `changes` are the objects that it changes in place, `contents`
-    what lies in the containers that it has made and returns, `reworked` the shallow copies that it changes itself.
-    """
-
-    returns: Values = NOTHING_KNOWN
-    resizes: dict[Resize, Conditions] = field(default_factory=dict)
-    stores: dict[Value, Values] = field(default_factory=dict)
-    invokes: dict[Invoke, tuple[tuple[Value, Place], ...]] = field(default_factory=dict)
-    streams: tuple[Value, ...] = ()
-    yields: Values = ()
-    rounds: bool = False
-    kept: set[Value] = field(default_factory=set)
-    aliases: dict[tuple[str, str], str] = field(default_factory=dict)
-    falls_through: bool = True
-    conflicts: dict[Conflict, None] = field(default_factory=dict)
-    answers: dict[Resize, str] = field(default_factory=dict)
-    acquires: tuple[Value, ...] = ()
-    releases: dict[Value, None] = field(default_factory=dict)
-    yields_held: tuple[Value, ...] | None = None
-    suspends: bool = False
-    starts: dict[Start, None] = field(default_factory=dict)
-    starts_any: bool = False
-    joins: int = 0
-    checked: frozenset[Value] = frozenset()
-    changes: dict[tuple[Value, str, str], tuple[Change, Conditions]] = field(default_factory=dict)
-    contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
-    reworked: set[Value] = field(default_factory=set)
-
-
-@dataclass
-class Frame:
-    """A loop, or a set of context managers, while its body is walked."""
-
-    values: Values = ()
-    iterated: tuple[tuple[Value, str], ...] = ()
-    site: Site | None = None
-    outer: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
-    seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
-    turns: int = 0
-    watched: Values = ()  # what the test of a while loop looks at
-    assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
-    decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
-    endless: bool = False  # a while loop that goes on until it is left
-    single: bool = False  # a counting loop of one turn
-    once: bool = False  # the consumer takes one element and drops the iterator
-    loop: Span | None = None
-    suspended: bool = False  # other tasks may run in a turn
-    waited: bool = False  # they may have run before the loop
-    joined: int = 0  # what each turn has waited for
-    held: tuple[Held, ...] = ()  # before context managers were entered
-    managers: tuple[tuple[str, Value, Span], ...] = ()  # of the project: what leaving them calls, and where they stand
 
 
 class Body(Flow[State, Frame]):

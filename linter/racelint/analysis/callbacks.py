@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from racelint.analysis.body import Conflict, Place, Summary
 from racelint.analysis.paths import Substitute, underlying
 from racelint.analysis.state import Call, Invoke, Resize
+from racelint.analysis.summary import Conflict, Place, Summary
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import (

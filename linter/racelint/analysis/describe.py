@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Conflict
 from racelint.analysis.paths import root
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Resize
+from racelint.analysis.summary import Conflict
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage

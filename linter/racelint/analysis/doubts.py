@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Frame, is_within
+from racelint.analysis.body import is_within
 from racelint.analysis.state import Resize, State
+from racelint.analysis.summary import Frame
 from racelint.analysis.values import Copy, Value
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racelint.analysis.body import Conflict
 from racelint.analysis.describe import Describe
 from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize
+from racelint.analysis.summary import Conflict
 from racelint.analysis.values import Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
 from racelint.finding import Step
 from racelint.model import Attr, Call, Expr, Name

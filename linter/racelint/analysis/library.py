@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from racelint.analysis.body import (
     Keywords,
-    Place,
 )
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
 from racelint.analysis.settling import is_filler
 from racelint.analysis.state import State
+from racelint.analysis.summary import Place
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
     NONE,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from racelint.analysis import sweeps
-from racelint.analysis.body import Body, Conflict, Frame, Place
+from racelint.analysis.body import Body
 from racelint.analysis.doubts import doubts
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.state import Invoke, Resize, State
+from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, Summary, visible
+from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, visible
 from racelint.analysis.handing import Handing, named_in
 from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
 from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Conditions, State
+from racelint.analysis.summary import Summary
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
     Cached,

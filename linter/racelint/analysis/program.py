@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from racelint.analysis.body import Conflict
 from racelint.analysis.caches import Caches
 from racelint.analysis.cachewrites import CacheMutation, CacheTeller
 from racelint.analysis.contexts import Contexts
@@ -22,6 +21,7 @@ from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.spots import Pair
 from racelint.analysis.summaries import Summaries
+from racelint.analysis.summary import Conflict
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller

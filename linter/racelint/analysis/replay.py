@@ -8,8 +8,6 @@ from racelint.analysis.body import (
     MOST_GUESSED_CALLS,
     MOST_INVOKES,
     Keywords,
-    Place,
-    Summary,
     is_within,
     visible,
 )
@@ -20,6 +18,7 @@ from racelint.analysis.origins import Origins
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
 from racelint.analysis.state import TASKS, THREADS, Conditions, Held, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
+from racelint.analysis.summary import Place, Summary
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
     NONE,

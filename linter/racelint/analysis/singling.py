@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Frame, is_within
+from racelint.analysis.body import is_within
 from racelint.analysis.paths import root, underlying
+from racelint.analysis.summary import Frame
 from racelint.analysis.values import Element, Field, Fresh, Member, Result, Unknown, Value, Values
 from racelint.model import Attr, Expr, Name
 from racelint.span import Span

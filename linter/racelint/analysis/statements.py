@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from racelint.analysis.body import Frame
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
 from racelint.analysis.effects import common, is_shared_path
@@ -12,6 +11,7 @@ from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
+from racelint.analysis.summary import Frame
 from racelint.analysis.type_names import RESULTS, ClassType
 from racelint.analysis.values import (
     NONE,

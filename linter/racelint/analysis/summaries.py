@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Summary
 from racelint.analysis.callbacks import Callbacks
 from racelint.analysis.effects import Effects
 from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.sharing import Hints
+from racelint.analysis.summary import Summary
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
