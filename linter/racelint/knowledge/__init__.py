@@ -63,6 +63,9 @@ class KnowledgeError(RacelintError):
     """A knowledge table that cannot be read or has rows we do not understand."""
 
 
+OF_TEXT = frozenset(name for name in (*dir(str), *dir(bytes)) if not name.startswith("_"))
+
+
 @dataclass(frozen=True, slots=True)
 class Container:
     """How a kind of container behaves; see the head of python.toml for the meaning of each key."""
@@ -228,7 +231,7 @@ class Knowledge:
             for name in function.names:
                 self.functions.setdefault(name, []).append(function)
         self.aliases = aliases
-        # Methods of containers are too common to guess a project's class by.
+        # Methods of containers and of text are too common to guess a project's class by.
         self.common_methods = frozenset(
             name
             for container in self.kinds.values()
@@ -238,7 +241,9 @@ class Knowledge:
             )
         )  # fmt: skip
         started = {name.removeprefix("*.") for name in concurrency.starts if name.startswith("*.")}
-        self.common_methods |= started | {"start", "join", "acquire", "release", "wait", "set", "put", "send", "run"}
+        self.common_methods |= (
+            started | OF_TEXT | {"start", "join", "acquire", "release", "wait", "set", "put", "send", "run"}
+        )
         self.guess = _guess(self.kinds)
 
     def canonical(self, name: str) -> str:
