@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import own_each_turn
+from racelint.analysis.branching import are_alternatives
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
 from racelint.analysis.paths import root
@@ -109,7 +110,10 @@ class Memory:
         return bool(turns) and origin.name in own_each_turn(function, source.edition)
 
     def is_one_after_other(self, one: Context, two: Context) -> bool:
-        """Whether two contexts are the callbacks of one registration, or one has ended when the other is started."""
+        """Whether two contexts are the callbacks of one registration, or one has ended when the other is started.
+
+        Or one is started instead of the other.
+        """
         if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
             return False
         if one.span == two.span:
@@ -119,7 +123,10 @@ class Memory:
             own = {start.callee.function for start in starts if isinstance(start.callee, FunctionValue)}
             return not {one.function, two.function} <= own
         second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
-        return second is not None and bool(second.joined)
+        if second is not None and second.joined:
+            return True
+        body = self._symbols.functions[one.starter][1].body
+        return not (one.many or two.many) and are_alternatives(body, one.span, two.span)
 
     def is_started_later(
         self, function: str, entry: Entry, context: Context, steps: int = 3, *, span: Span | None = None, root: str = ""

@@ -94,12 +94,14 @@ class Starting(Body):
         self.effects.starts_any = True
 
     def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
-        """A function or constructor of a library: what it starts."""
+        """A function or constructor of a library: what it starts, and whether it then waits for that."""
+        if args or keywords or self.spread:
+            self._start(name, args, keywords, call, state)
         if name in self.knowledge.concurrency.joins:
             state.joined |= LOCAL
             self.effects.wait(call, state.held)
-        if not args and not keywords and not self.spread:
-            return
+
+    def _start(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         owner, _, method = name.rpartition(".")
         if owner in self.knowledge.concurrency.threads and method == RUNS:
             for value in args[0] if args else ():

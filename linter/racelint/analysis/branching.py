@@ -1,0 +1,44 @@
+"""Branches: statements of one function of which one run of it reaches only one."""
+
+from __future__ import annotations
+
+from racelint.model import Block, Branch, Hold, Jump, Labelled, Stmt, Try
+from racelint.span import Span
+
+
+def are_alternatives(body: Block, first: Span, second: Span) -> bool:
+    """Whether two spots stand in different arms of one branch, or one in an arm that returns and the other behind it.
+
+    Those in one loop are none: the next turn may take the other way.
+    """
+    for stmt in body:
+        if stmt.span.holds(first) and stmt.span.holds(second):
+            if isinstance(stmt, Branch) and _holds(stmt.then, first) != _holds(stmt.then, second):
+                return True
+            return any(are_alternatives(block, first, second) for block in _blocks(stmt))
+        spot = first if stmt.span.holds(first) else second if stmt.span.holds(second) else None
+        if spot is not None:
+            return isinstance(stmt, Branch) and any(_leaves(arm) and _holds(arm, spot) for arm in _blocks(stmt))
+    return False
+
+
+def _holds(block: Block, spot: Span) -> bool:
+    return any(stmt.span.holds(spot) for stmt in block)
+
+
+def _leaves(block: Block) -> bool:
+    """Whether a block ends the function."""
+    return bool(block) and isinstance(last := block[-1], Jump) and last.kind in ("return", "raise")
+
+
+def _blocks(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks of which a statement consists; those of a loop are left out."""
+    match stmt:
+        case Branch(then=then, orelse=orelse):
+            return (then, orelse)
+        case Hold(body=body) | Labelled(body=body):
+            return (body,)
+        case Try(body=body, handlers=handlers, orelse=orelse, final=final):
+            return (body, *[handler.body for handler in handlers], orelse, final)
+        case _:
+            return ()
