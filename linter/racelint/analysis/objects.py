@@ -67,7 +67,7 @@ class Objects:
     def _captured(self, variable: Captured, function: str, entry: Entry, steps: int) -> int:
         """What a variable of a function around holds: the call of that function is on the way, or has started this."""
         if function == variable.function:
-            return SHARED  # with what this very call has started
+            return SHARED if self._contexts.started_under.get(function) else MAYBE  # with what this very call starts
         while steps > 0:
             came = self._contexts.entries.get(function, {}).get(entry)
             if came is None:

@@ -101,7 +101,9 @@ class Operations(Body):
                 bases, keys = self.evaluate(base, state), self.evaluate(key, state)
                 known = keys[0] if len(keys) == 1 else UNKNOWN
                 return unite([self.read(element(owner, known), state) for owner in bases])
-            case Name(name=name, scope=scope) if scope != "local" or name in self.function.cells:
+            case Name(name=name, scope="local") if name in self.function.cells:
+                return self.read(Captured(self.id, name), state)
+            case Name(name=name, scope=scope) if scope != "local":
                 return self.read(self.variable(name, scope), state)
             case _:
                 return self.evaluate(operand, state)
