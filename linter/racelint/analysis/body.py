@@ -325,8 +325,10 @@ class Body(Flow[State, Frame]):
         if event.added and event.change in ("insert", "append"):
             span = event.calls[0].span if event.calls else event.span
             self.summaries.callbacks.register(event, self.id, span)
+            keyed = event.change == "insert" and len(event.keys) == 1
+            path = element(event.container, event.keys[0]) if keyed else event.container
             for value in event.added:
-                self.effects.store(event.container, value)  # whoever takes it out may call it
+                self.effects.store(path, value)  # whoever takes it out may call it
         if event.change == "insert":
             if len(event.keys) == 1 and event.keys[0] != UNKNOWN:
                 pair = (event.container, event.keys[0])

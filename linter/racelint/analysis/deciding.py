@@ -37,7 +37,7 @@ class Deciding:
         found: dict[str, set[int]] = {}
         for function_id, effects in self._effects.items():
             spots: list[Access | Act | CallSite] = [*effects.all_accesses(), *effects.all_acts()]
-            spots += effects.calls.values()
+            spots += [*effects.calls.values(), *[site for _, site in self._edges.calls.get(function_id, ())]]
             needs = [p for spot in spots for p, _ in spot.needs if p.test in DECIDING]
             tested = {p.value.index for p in needs if isinstance(p.value, Param)}
             if tested:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from racelint.analysis.contexts import targets
 from racelint.analysis.effects import CallSite, Effects
 from racelint.analysis.places import Places
 from racelint.analysis.product import Product
+from racelint.analysis.state import ALWAYS, Conditions, Predicate
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
-from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Site, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Literal, Member, Param, Site, Value
 from racelint.span import Span
 
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
 MOST_OVERRIDES = 6  # of one method
+Names: TypeAlias = frozenset[str]  # by which callables lie in a table
+ANY: Names = frozenset()  # by some other key, or none
 NOWHERE = Site("", Span(0, 0, 0, 0))
 
 
@@ -32,8 +36,8 @@ class Edges:
         self._types = types
         self._places = places
         self._product = product
-        self._kept: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)
-        self._given: dict[tuple[str, str], dict[FunctionValue, None]] = defaultdict(dict)  # to what is started
+        self._kept: dict[tuple[str, str], dict[FunctionValue, Names]] = defaultdict(dict)
+        self._given: dict[tuple[str, str], dict[FunctionValue, Names]] = defaultdict(dict)  # to what is started
         self.calls: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
         self.called: set[str] = set()
         self.sites: dict[tuple[str, Span, str], CallSite] = {}
@@ -48,7 +52,9 @@ class Edges:
         key = self._key(path)
         if key is not None:
             for target in targets(value):
-                self._kept[key][target] = None
+                names = frozenset(_names(path)) or ANY
+                known = self._kept[key].setdefault(target, names)
+                self._kept[key][target] = known | names if known and names else ANY
 
     def _bind_arguments(self) -> None:
         """The parameters of what is started stand for what it is given."""
@@ -64,8 +70,8 @@ class Edges:
     def _bind(self, function_id: str, index: int, name: str, value: Value) -> None:
         self._places.stands_for(Param(function_id, index), value)
         for target in targets(value):
-            self._kept[function_id, name][target] = None
-            self._given[function_id, name][target] = None
+            self._kept[function_id, name][target] = ANY
+            self._given[function_id, name][target] = ANY
 
     def _key(self, path: Value) -> tuple[str, str] | None:
         while isinstance(path, Element | Member):
@@ -92,8 +98,9 @@ class Edges:
                 for override in overrides:
                     self._edge(function_id, override, site)
                 continue
-            for target in self.kept_at(site.callee):
-                self._edge(function_id, target.function, site._replace(receiver=foreign(target.receiver)))
+            for target, needs in self._named(site.callee):
+                found = site._replace(receiver=foreign(target.receiver), needs=site.needs | needs)
+                self._edge(function_id, target.function, found)
 
     def kept_at(self, path: Value) -> Iterator[FunctionValue]:
         """The callables that a path may hold; where many are handed through one place, no caller calls them all."""
@@ -102,6 +109,22 @@ class Edges:
         found = table.get(key, {}) if key is not None else {}
         if len(found) <= (MOST_KEPT if isinstance(path, Field | Element | Member) else MOST_HANDED):
             yield from found
+
+    def _named(self, path: Value) -> Iterator[tuple[FunctionValue, Conditions]]:
+        """The callables that a path may hold, and what the name must be by which it is taken out of a table."""
+        table = self._given if isinstance(path, Param) else self._kept
+        names, parameter = frozenset(_names(path)), _parameter(path)
+        for target in self.kept_at(path):
+            kept = table[self._key(path) or ("", "")][target]
+            if not kept:
+                yield target, ALWAYS
+            elif names:
+                if not names.isdisjoint(kept):
+                    yield target, ALWAYS
+            elif parameter is None or len(kept) > 1:
+                yield target, ALWAYS
+            else:
+                yield target, frozenset({(Predicate(parameter, "equal", next(iter(kept))), True)})
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self.calls[caller].append((callee, site))
@@ -133,6 +156,26 @@ class Edges:
             holder = self._symbols.owner_of(caller)
             overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]
         return overrides if len(overrides) <= MOST_OVERRIDES else []
+
+
+def _keys(path: Value) -> Iterator[Value]:
+    while isinstance(path, Element | Member):
+        if isinstance(path, Element):
+            yield path.key
+        path = path.base
+
+
+def _names(path: Value) -> Iterator[str]:
+    """The names by which a path goes through tables: those of events, of commands."""
+    for key in _keys(path):
+        if isinstance(key, Literal) and isinstance(key.value, str):
+            yield key.value
+
+
+def _parameter(path: Value) -> Param | None:
+    """The parameter by which a path goes through a table, if it is one only."""
+    found = [key for key in _keys(path) if isinstance(key, Param)]
+    return found[0] if len(found) == 1 else None
 
 
 def foreign(receiver: Value | None) -> Value | None:
