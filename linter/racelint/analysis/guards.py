@@ -170,7 +170,7 @@ class Guards:
         if self._races.order.comes_before(breach, other) or self._races.order.comes_before(other, breach):
             return None
         first, second = (breach, other) if breach.is_write else (other, breach)
-        if not first.is_write:
+        if not first.is_write or self._makes(lock, breach.function):
             return None
         shape = self._races.collisions.shape(first, second, guarded=True)
         if shape is None or shape == "store-test" or (shape == "store-store" and breach.access is other.access):
@@ -200,6 +200,11 @@ class Guards:
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
+
+    def _makes(self, lock: str, function_id: str) -> bool:
+        """Whether a function makes the lock itself, as a constructor does: nobody can hold it yet."""
+        accesses = self._races.effects[function_id].all_accesses()
+        return any(access.kind == "store" and self._places.lock(access.path) == lock for access in accesses)
 
     def _is_starting(self, spot: Spot) -> bool:
         """Whether a caller puts the object into service."""

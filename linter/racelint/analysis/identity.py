@@ -131,8 +131,26 @@ class Identity:
         return not self._places.related(_class(first), _class(second))
 
     def made_apart(self, first: Spot, second: Spot) -> bool:
-        """Whether two fields hold objects that each field's owner makes itself: they are two objects."""
-        return _made_by_holders(first, second) and not self._is_same_holder(first.entry.origin, second.entry.origin)
+        """Whether two fields hold objects that each field's owner makes itself: they are two objects.
+
+        So are what two unrelated classes keep in the field that both have from one above them.
+        """
+        if not (first.located.own and second.located.own):
+            return False
+        one, two = first.entry.origin, second.entry.origin
+        if one.startswith("=") and two.startswith("="):
+            return not self._is_same_holder(one, two)
+        (owner, _, name), (other, _, named) = one.rpartition("."), two.rpartition(".")
+        return bool(owner) and name == named and self._inherit_one(owner, other, name.removesuffix("[]"))
+
+    def _inherit_one(self, first: str, second: str, name: str) -> bool:
+        """Whether two unrelated classes have a field from the same class above them."""
+        if first.startswith("=") or second.startswith("=") or self._places.related(first, second):
+            return False
+        if self._symbols.class_variable(first, name) is not None:
+            return False  # all of them share it
+        fields = [self._symbols.field(owner, name) for owner in (first, second)]
+        return fields[0] is not None and fields[1] is not None and fields[0][0] == fields[1][0]
 
 
 def _holds_own_lock(spot: Spot) -> bool:
@@ -146,12 +164,6 @@ def _holds_own_lock(spot: Spot) -> bool:
 def _class(spot: Spot) -> str:
     """The class of the object, as near as the way to the access tells."""
     return spot.entry.type if spot.located.own and spot.entry.type else spot.located.type
-
-
-def _made_by_holders(first: Spot, second: Spot) -> bool:
-    """Whether each object is held by a field whose owner makes what it keeps."""
-    both_own = first.located.own and second.located.own
-    return both_own and first.entry.origin.startswith("=") and second.entry.origin.startswith("=")
 
 
 def is_member(path: Value) -> bool:

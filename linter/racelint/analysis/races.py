@@ -31,7 +31,7 @@ class Races:
 
     def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
         self._symbols = symbols
-        self._effects = effects
+        self.effects = effects
         self._contexts = contexts
         self.memory = Memory(symbols, effects, contexts)
         self.ways = Ways(contexts)
@@ -179,6 +179,8 @@ class Races:
                 return self._is_mild(shape, write, other)
             case "write-write":
                 return all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
+            case "replace-change":
+                return not self._is_read(place)
             case _:
                 return False
 
@@ -224,7 +226,7 @@ class Races:
         return any(
             access.kind == "read" and access.path in paths and (function, access.span.line) not in updates
             for function in sorted({function for function, _ in updates})
-            for access in self._effects[function].all_accesses()
+            for access in self.effects[function].all_accesses()
         )
 
     def _is_restarted(self, place: Place) -> bool:
@@ -240,13 +242,12 @@ class Races:
         )
 
     def _is_read(self, place: Place) -> bool:
-        """Whether anything may look at a place but the updates themselves."""
+        """Whether anything may look at a place but what changes it."""
         if not place.name.startswith("_"):
             return True  # anybody may
         spots = self.spots.get(place, ())
-        updates = {(spot.function, spot.access.span.line) for spot in spots if spot.access.kind.startswith("update")}
-        reads = [spot for spot in spots if spot.access.kind in ("read", "test", "peek", "lookup")]
-        return any((spot.function, spot.access.span.line) not in updates for spot in reads)
+        changes = {(spot.function, spot.access.span.line) for spot in spots if spot.is_write}
+        return any(not spot.is_write and (spot.function, spot.access.span.line) not in changes for spot in spots)
 
     def is_tested(self, place: Place) -> bool:
         """Whether something is decided by a place anywhere."""
