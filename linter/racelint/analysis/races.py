@@ -180,7 +180,7 @@ class Races:
             case "write-write":
                 return all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
             case "replace-change":
-                return not self._is_read(place)
+                return "remove" not in (write.access.kind, other.access.kind) and not self._is_read(place)
             case _:
                 return False
 
@@ -246,7 +246,9 @@ class Races:
         if not place.name.startswith("_"):
             return True  # anybody may
         spots = self.spots.get(place, ())
-        changes = {(spot.function, spot.access.span.line) for spot in spots if spot.is_write}
+        changes = {
+            (spot.function, spot.access.span.line) for spot in spots if spot.is_write and spot.access.kind != "store"
+        }
         return any(not spot.is_write and (spot.function, spot.access.span.line) not in changes for spot in spots)
 
     def is_tested(self, place: Place) -> bool:
