@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.memory import Memory
+from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import LOCAL, TASKS
@@ -85,23 +87,33 @@ class Order:
         mine = under.get(function, frozenset())
         return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
 
-    def is_made_already(self, write: Spot, other: Spot) -> bool:
-        """Whether a store that is made only where nothing is yet has been made by a call before both contexts.
+    def is_made_already(self, write: Spot, spots: Sequence[Spot]) -> bool:
+        """Whether a store that is made only where nothing is yet has been made by a call before its context started.
 
-        `if helper == nil { helper = ... }` in what the program calls before it starts anything.
+        `if helper == nil { helper = ... }` in what the program calls before it starts anything. `spots` are all accesses
+        of the place; where it is an object's field, it must never be emptied again.
         """
         function, span = write.function, write.access.span
-        if write.located.place.kind != "global" or not self._symbols.is_ordered_by_steps(function):
+        by_steps = self._symbols.is_ordered_by_steps(function)
+        if (write.located.place.kind == "global") is not by_steps or write.located.place.kind == "captured":
             return False
-        if not any(self._memory.sets_once(act, write.access) for act in self._effects[function].all_acts()):
+        if write.access.kind != "store" or not self._sets_once(write) or not (by_steps or all(map(self._keeps, spots))):
             return False
-        roots = self._contexts.roots
-        contexts = [roots[write.entry.context], roots[other.entry.context]]
+        context = self._contexts.roots[write.entry.context]
         return any(
-            entry.context not in (write.entry.context, other.entry.context)
-            and all(self._memory.is_started_later(function, entry, context, span=span) for context in contexts)
+            entry.context != write.entry.context and self._memory.is_started_later(function, entry, context, span=span)
             for entry in self._contexts.entries.get(function, ())
         )
+
+    def _sets_once(self, write: Spot) -> bool:
+        acts = self._effects[write.function].all_acts()
+        return any(self._memory.sets_once(act, write.access) for act in acts)
+
+    def _keeps(self, spot: Spot) -> bool:
+        """Whether an access leaves what a field holds in its place."""
+        if spot.access.kind not in STORES or self._symbols.functions[spot.function][1].name == "__init__":
+            return True
+        return spot.access.kind == "store" and self._sets_once(spot)
 
     def is_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access ends before the other's context is started."""

@@ -135,7 +135,7 @@ class Races:
         if callers.is_driven_instead(write, other) or callers.is_driven_instead(other, write):
             return Silence.CALLERS
         if (
-            order.is_made_already(write, other)
+            any(order.is_made_already(spot, self.spots.get(spot.located.place, ())) for spot in (write, other))
             or order.is_after_end(write, other)
             or order.is_before(write, other)
             or order.is_before(other, write)
