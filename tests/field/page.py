@@ -38,7 +38,7 @@ def text(results: Results, every: list[Case], verdicts: Iterable[Verdict]) -> st
     scores = [score for score in results.scores if not score.case.excepted]
     sections = (
         HEAD,
-        bullets([*headline(scores), *right_by_severity(judged)]),
+        bullets([*headline(scores, unmeasured(scores, every)), *right_by_severity(judged)]),
         *recalled(results, scores, every),
         *precise(results, judged),
         *crowded(results, judged),
@@ -47,8 +47,15 @@ def text(results: Results, every: list[Case], verdicts: Iterable[Verdict]) -> st
     return "\n\n".join(sections) + "\n"
 
 
-def headline(scores: list[Score]) -> Iterator[str]:
+def unmeasured(scores: list[Score], every: list[Case]) -> int:
+    """Return how many cases of the manifest have no score yet."""
+    return sum(not case.excepted for case in every) - len(scores)
+
+
+def headline(scores: list[Score], missing: int) -> Iterator[str]:
     """Yield recall of each language in a line, as the README quotes it."""
+    if missing:
+        yield f"{missing} cases are not measured yet; the rest is no fair sample of them"
     for language, name in recall.LANGUAGES.items():
         group = [s for s in scores if (s.case.lang, s.case.pattern != recall.APART) == (language, True)]
         if group:
@@ -71,11 +78,10 @@ def quoted(number: int, total: int) -> str:
 def recalled(results: Results, scores: list[Score], every: list[Case]) -> Iterator[str]:
     """Yield the part on real bugs."""
     excepted = [case for case in every if case.excepted]
-    missing = len(every) - len(excepted) - len(scores)
     yield "## Which real bugs are found?"
     yield paragraph(
         f"racelint {results.racelint or '(no run yet)'} on {len(scores)} of the {len(every)} cases in `cases.json`",
-        f"({missing} not measured yet, {len(excepted)} excepted).",
+        f"({unmeasured(scores, every)} not measured yet, {len(excepted)} excepted).",
         "*Hit*: reported before the fix. *Quiet*: not reported after it, as is a bug that nobody has mended yet.",
         "What could not be measured counts as neither.",
         f"Before the fixes racelint shows {density(results.found, results.lines)}.",
