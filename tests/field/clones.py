@@ -53,10 +53,17 @@ class Clones:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which repositories and where they are."""
-    listed, kept = HERE / "repositories.json", pathlib.Path.home() / ".cache" / "racelint-field"
+    listed = HERE / "repositories.json"
     group = parser.add_argument_group("repositories")
     group.add_argument("--repositories", type=pathlib.Path, default=listed, metavar="FILE", help="the pinned ones")
     group.add_argument("--only", default="", metavar="REGEX", help="those whose name matches")
+    add_places(parser)
+
+
+def add_places(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where histories are."""
+    kept = pathlib.Path.home() / ".cache" / "racelint-field"
+    group = parser.add_argument_group("clones")
     group.add_argument("--clones", type=pathlib.Path, metavar="DIR", help="existing clones, as DIR/owner/name or alike")
     group.add_argument(
         "--remote", default="https://github.com", metavar="URL", help="where the others are fetched from"
@@ -65,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def from_options(options: argparse.Namespace) -> Clones:
-    """Return the clones that the options of `add_options` speak of."""
+    """Return the clones that the options of `add_places` speak of."""
     return Clones(options.clones, options.cache, options.remote)
 
 
@@ -102,14 +109,24 @@ def fetch(git_dir: pathlib.Path, url: str, commit: str) -> None:
         raise CloneError(f"{url} has no commit {commit}: {text(done.stderr)}")
 
 
-def export(git_dir: pathlib.Path, commit: str, target: pathlib.Path, language: str, paths: Iterable[str] = ()) -> int:
+def export(
+    git_dir: pathlib.Path,
+    commit: str,
+    target: pathlib.Path,
+    language: str,
+    paths: Iterable[str] = (),
+    base: str = "",
+    missing: list[str] | None = None,
+) -> int:
     """Write the sources of `commit` under `target`; return the lines of product code among them.
 
     Nothing but sources is written: the repository's own settings and ignore files are not what is measured.
+    `base` is a folder, with its slash, that is taken for the whole repository: a vendored copy, for one.
+    A source that the clone lacks is an error, or added to `missing`: some clones are made without large files.
     """
-    files = list(sources(git_dir, commit, language, paths))
+    files = list(sources(git_dir, commit, language, paths, base))
     lines = 0
-    for name, data in contents(git_dir, commit, files):
+    for name, data in contents(git_dir, commit, files, missing):
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -117,8 +134,10 @@ def export(git_dir: pathlib.Path, commit: str, target: pathlib.Path, language: s
     return lines
 
 
-def sources(git_dir: pathlib.Path, commit: str, language: str, paths: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
-    """The names and object names of source files below `paths`, every one of which must be there."""
+def sources(
+    git_dir: pathlib.Path, commit: str, language: str, paths: Iterable[str] = (), base: str = ""
+) -> Iterator[tuple[str, str]]:
+    """The names below `base` and object names of source files below `paths`, every one of which must be there."""
     for root in paths or ("",):
         done = git(git_dir, "ls-tree", "-r", "-z", commit, *(["--", root] if root else []))
         if done.returncode or not done.stdout:
@@ -126,18 +145,24 @@ def sources(git_dir: pathlib.Path, commit: str, language: str, paths: Iterable[s
         for line in done.stdout.decode("utf-8", errors="replace").split("\0")[:-1]:
             about, _, name = line.partition("\t")
             mode, _, sha = about.split(" ")
-            if wanted(name, mode, language):
-                yield name, sha
+            below = name.removeprefix(base)
+            if name.startswith(base) and wanted(below, mode, language):
+                yield below, sha
 
 
-def contents(git_dir: pathlib.Path, commit: str, files: list[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+def contents(
+    git_dir: pathlib.Path, commit: str, files: list[tuple[str, str]], missing: list[str] | None = None
+) -> Iterator[tuple[str, bytes]]:
     """What stands in files; others are never read, for a clone may lack the large ones."""
     request = "".join(f"{sha}\n" for _, sha in files).encode()
     output = io.BytesIO(git(git_dir, "cat-file", "--batch", given=request).stdout)
     for name, _ in files:
         header = output.readline().split()  # name, kind, size
         if len(header) != 3:
-            raise CloneError(f"cannot export {commit} from {git_dir}: {name} is missing")
+            if missing is None:
+                raise CloneError(f"cannot export {commit} from {git_dir}: {name} is missing")
+            missing.append(name)
+            continue
         yield name, output.read(int(header[2]))
         output.read(1)
 

@@ -9,6 +9,7 @@ import pathlib
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import clones
@@ -74,8 +75,8 @@ def run_one(repository: Repository, where: Clones, engine: Engine) -> Report | N
         with tempfile.TemporaryDirectory(prefix="precision-") as scratch:
             tree = pathlib.Path(scratch)
             git_dir = where.holding(repository.name, repository.commit)
-            clones.export(git_dir, repository.commit, tree, repository.language, repository.paths)
-            return engine.check(tree)
+            lines = clones.export(git_dir, repository.commit, tree, repository.language, repository.paths)
+            return replace(engine.check(tree), lines=lines)
     except (clones.CloneError, runs.RunError, OSError) as error:
         print(f"precision: {repository.name}: {error}", file=sys.stderr)
         return None

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import pathlib
 import sys
 from collections import Counter
@@ -25,29 +24,16 @@ import clones
 import collecting
 import runs
 import triage
-from runs import Found
+from runs import Found, Graded
+from shares import wilson
 from triage import Verdict
-
-
-def wilson(right: int, total: int, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % score interval of a proportion (Wilson 1927), which stays honest for few and extreme counts."""
-    if not total:
-        return 0.0, 1.0
-    share, spread = right / total, z * z / total
-    centre = share + spread / 2
-    half = math.sqrt(spread * share * (1 - share) + spread * spread / 4)
-    return max(0.0, (centre - half) / (1 + spread)), min(1.0, (centre + half) / (1 + spread))
 
 
 def table(title: str, verdicts: Iterable[Verdict], group: Callable[[Verdict], str]) -> Iterator[str]:
     """Yield the precision of each group of verdicts and of all of them."""
-    groups: dict[str, Counter[str]] = {}
-    total: Counter[str] = Counter()
-    for verdict in verdicts:
-        groups.setdefault(group(verdict), Counter())[verdict.verdict] += 1
-        total[verdict.verdict] += 1
     yield f"{title:38}  judged   true  benign  wrong  precision  95 % interval"
-    for name, counts in [*sorted(groups.items()), ("all", total)]:
+    pairs = [(group(verdict), verdict.verdict) for verdict in verdicts]
+    for name, counts in [*triage.counted(pairs), ("all", Counter(word for _, word in pairs))]:
         judged = counts.total()
         low, high = wilson(counts["true"], judged)
         share = f"{counts['true'] / judged:9.0%}" if judged else f"{'-':>9}"
@@ -83,12 +69,9 @@ def graded(verdict: Verdict, found: Found) -> Verdict:
     return replace(verdict, severity=found.severity, confidence=found.confidence)
 
 
-def visible(item: Found | Verdict, options: argparse.Namespace) -> bool:
-    """Tell whether a finding is at or above the level looked at, by default the one that racelint shows."""
-    severity, confidence = options.min_severity or "warning", options.min_confidence or "medium"
-    return runs.SEVERITIES.index(item.severity) >= runs.SEVERITIES.index(severity) and (
-        runs.CONFIDENCES.index(item.confidence) >= runs.CONFIDENCES.index(confidence)
-    )
+def visible(item: Graded, options: argparse.Namespace) -> bool:
+    """Tell whether a finding is at or above the level looked at."""
+    return runs.visible(item, options.min_severity, options.min_confidence)
 
 
 def collect(options: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import clones
 import runs
+import tables
 from clones import Clones, Repository
 from runs import Engine, Found, Report
 
@@ -150,23 +151,15 @@ def joined(one: Report, other: Report) -> Report:
 
 def as_text(outcomes: list[Outcome]) -> str:
     """Return the differences, then the table in aligned columns."""
-    table = list(summary(outcomes))
-    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
     lines = [line for outcome in outcomes for line in differences(outcome)]
-    lines += [
-        "",
-        *("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table),
-    ]
-    return "\n".join(lines).lstrip("\n")
+    return "\n".join([*lines, "", *tables.aligned(summary(outcomes))]).lstrip("\n")
 
 
 def as_markdown(outcomes: list[Outcome]) -> str:
     """Return the table and, folded below it, the differences: fit for a comment on a change."""
-    heading, *rows = ("| " + " | ".join(cells) + " |" for cells in summary(outcomes))
     lines = [line for outcome in outcomes for line in differences(outcome)]
     folded = ["<details><summary>differences</summary>", "", "```diff", *lines, "```", "", "</details>"]
-    rule = "|" + "---|" * (heading.count("|") - 1)
-    return "\n".join([heading, rule, *rows, "", *(folded if lines else ["No difference."])])
+    return "\n".join([*tables.markdown(summary(outcomes)), "", *(folded if lines else ["No difference."])])
 
 
 def as_json(outcomes: list[Outcome]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import json
 import os
@@ -12,14 +13,29 @@ import subprocess
 import sys
 import tarfile
 import time
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 ROOTS = ("linter", "rules")
 ENTRY = "from racelint.cli import main; main()"
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
+
+
+DEFAULT_LEVEL = ("warning", "medium")  # what racelint shows when it is not asked for more
+
+
+class Graded(Protocol):
+    """Anything with a severity and a confidence."""
+
+    @property
+    def severity(self) -> str:
+        """One of SEVERITIES."""
+
+    @property
+    def confidence(self) -> str:
+        """One of CONFIDENCES."""
 
 
 class RunError(Exception):
@@ -58,10 +74,13 @@ class Report:
     findings: tuple[Found, ...] = ()
     errors: int = 0
     seconds: float = 0.0
+    lines: int = 0  # of product code; 0 if nobody counted
+    racelint: str = ""  # what ran, as `identity` names it; empty if nobody wrote it down
 
     def dump(self) -> dict[str, Any]:
         """Return the report as plain JSON data; `load_report` is the way back."""
-        return {"findings": [found.raw for found in self.findings], "errors": self.errors, "seconds": self.seconds}
+        rows = [found.raw for found in self.findings]
+        return {name: getattr(self, name) for name in ("racelint", "lines", "errors", "seconds")} | {"findings": rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +90,7 @@ class Engine:
     root: pathlib.Path | None
     options: tuple[str, ...] = ()
     timeout: float = 600
+    identity: str = ""
 
     def check(self, tree: pathlib.Path) -> Report:
         """Run `racelint check` on a tree, in one process so that times can be compared."""
@@ -92,7 +112,8 @@ class Engine:
         seconds = time.monotonic() - start
         try:
             # A traceback, too, ends Python with status 1: only a report tells that the run went well.
-            return parsed(done.stdout if done.returncode in (0, 1) else b"", seconds)
+            report = parsed(done.stdout if done.returncode in (0, 1) else b"", seconds)
+            return replace(report, racelint=self.identity)
         except RunError as error:
             said = done.stderr.decode(errors="replace").strip()[-600:]
             raise RunError(f"exit {done.returncode}, {error}: {said}") from error
@@ -121,6 +142,13 @@ def level_options(severity: str | None, confidence: str | None) -> tuple[str, ..
     return tuple(word for name, value in wishes if value for word in (name, value))
 
 
+def visible(item: Graded, severity: str | None = None, confidence: str | None = None) -> bool:
+    """Tell whether a finding is at or above a level, by default the one that racelint shows."""
+    return SEVERITIES.index(item.severity) >= SEVERITIES.index(severity or DEFAULT_LEVEL[0]) and (
+        CONFIDENCES.index(item.confidence) >= CONFIDENCES.index(confidence or DEFAULT_LEVEL[1])
+    )
+
+
 def checkout(revision: str, target: pathlib.Path, options: argparse.Namespace, passed: tuple[str, ...]) -> Engine:
     """Put one revision under `target` (`.` is the working tree as it is now, `empty` one that finds nothing).
 
@@ -134,9 +162,31 @@ def checkout(revision: str, target: pathlib.Path, options: argparse.Namespace, p
             shutil.copytree(options.project / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     else:
         unpack(options.project, revision, target)
-    engine = Engine(target, passed, options.timeout)
+    engine = Engine(target, passed, options.timeout, identity(options.project, revision))
     prove(engine, target / "proof", revision)
     return engine
+
+
+def identity(project: pathlib.Path, revision: str) -> str:
+    """Name the sources of a revision: the last commit that changed them, and a digest of what is not committed yet.
+
+    So reports stay those of the present racelint while other parts of the project are changed.
+    """
+    at = "HEAD" if revision == "." else revision
+    commit = said_by_git(project, "log", "-1", "--abbrev=12", "--format=%h", at, "--", *ROOTS)
+    if commit and (revision != "." or not said_by_git(project, "status", "--porcelain", "--", *ROOTS)):
+        return commit
+    digest = hashlib.sha256()
+    for path in sorted(path for name in ROOTS for path in (project / name).rglob("*") if path.is_file()):
+        if "__pycache__" not in path.parts:
+            digest.update(path.relative_to(project).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"{commit}+{digest.hexdigest()[:8]}"
+
+
+def said_by_git(project: pathlib.Path, *arguments: str) -> str:
+    """Return what git says of the project, nothing if it is no repository."""
+    done = subprocess.run(["git", "-C", str(project), *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def unpack(project: pathlib.Path, revision: str, target: pathlib.Path) -> None:
@@ -171,4 +221,5 @@ def parsed(output: bytes, seconds: float) -> Report:
 def load_report(data: dict[str, Any]) -> Report:
     """Build a report from JSON data, its findings in order of place."""
     found = sorted(Found.of(row) for row in data["findings"])
-    return Report(tuple(found), data["errors"], data["seconds"])
+    counted = data.get("lines", 0), data.get("racelint", "")  # reports of earlier days have neither
+    return Report(tuple(found), data["errors"], data["seconds"], *counted)

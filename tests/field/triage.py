@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -146,3 +147,11 @@ def merge(old: Iterable[Verdict], new: Iterable[Verdict], replace: bool = False)
             )
         merged[verdict.key] = verdict
     return list(merged.values())
+
+
+def counted(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, Counter[str]]]:
+    """Count the verdicts of each group, in order of their names."""
+    groups: dict[str, Counter[str]] = {}
+    for group, word in pairs:
+        groups.setdefault(group, Counter())[word] += 1
+    return sorted(groups.items())

@@ -11,76 +11,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import clones
+import collecting
 import jsonschema
+import precision
+import primer
 import pytest
-
-FIELD = pathlib.Path(__file__).resolve().parents[1] / "field"
-sys.path.insert(0, str(FIELD))
-
-import clones  # noqa: E402  (the tools are scripts: they stand beside each other, in no package)
-import collecting  # noqa: E402
-import precision  # noqa: E402
-import primer  # noqa: E402
-import runs  # noqa: E402
-import triage  # noqa: E402
+import runs
+import triage
+from tests.unit.field_projects import FIELD, commit, engine, git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the field tools drive git")
 
-FAKE = """
-import json, pathlib, sys
-ACCESS = {"kind": "store", "function": "f", "locks": ["L"], "context": {"kind": "thread", "started_at": None},
-          "trace": [{"path": "a.py", "line": 1, "function": "g"}]}
-def main():
-    arguments = sys.argv[1:]
-    least = arguments[arguments.index("--min-severity") + 1] if "--min-severity" in arguments else "warning"
-    findings, errors = [], []
-    for path in sorted(pathlib.Path(".").rglob("*.py"), reverse=True):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if "CRASH" in line:
-                sys.exit("boom")
-            if "SYNTAX" in line:
-                errors.append({"path": path.as_posix()})
-            severity = "note" if "NOTE" in line else SEVERITY
-            if MARK in line and not (severity == "note" and least != "note"):
-                name = line.split()[-1]
-                place = {"path": path.as_posix(), "line": number, "column": 1}
-                findings.append(place | {
-                    "rule": "shared-thing", "severity": severity, "confidence": "high", "message": name + " is shared",
-                    "symbol": name, "function": "f", "accesses": [ACCESS | place, ACCESS | place | {"path": "gone.py"}],
-                    "fingerprint": path.as_posix() + name})
-    print(json.dumps({"version": 1, "findings": findings, "summary": {}, "errors": errors}))
-    sys.exit(2 if any(row["symbol"] == "broken-rule" for row in findings) else 1 if findings else 0)
-"""
 NAME = "owner/name"
-
-
-def git(folder: pathlib.Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def commit(folder: pathlib.Path, files: dict[str, str]) -> str:
-    """Write files, commit everything in the folder and return the commit."""
-    if not (folder / ".git").exists():
-        folder.mkdir(parents=True)
-        git(folder, "init", "--quiet")
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--allow-empty", "-m", "change")
-    return git(folder, "rev-parse", "HEAD")
-
-
-def engine(mark: str, severity: str = "error") -> dict[str, str]:
-    """Return the files of a racelint that reports lines with `mark`."""
-    return {
-        "linter/racelint/__init__.py": "",
-        "linter/racelint/cli.py": f"MARK, SEVERITY = {mark!r}, {severity!r}\n{FAKE}",
-        "rules/racelint_rules/__init__.py": "",
-    }
 
 
 @pytest.fixture
