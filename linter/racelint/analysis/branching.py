@@ -1,8 +1,8 @@
-"""Branches: statements of one function of which one run of it reaches only one."""
+"""Branches: which of two statements of one function excludes the other, which comes first."""
 
 from __future__ import annotations
 
-from racelint.model import Block, Branch, Hold, Jump, Labelled, Stmt, Try
+from racelint.model import Block, Branch, Hold, Jump, Labelled, Loop, Stmt, Try
 from racelint.span import Span
 
 
@@ -19,6 +19,17 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
         spot = first if stmt.span.holds(first) else second if stmt.span.holds(second) else None
         if spot is not None:
             return isinstance(stmt, Branch) and any(_leaves(arm) and _holds(arm, spot) for arm in _blocks(stmt))
+    return False
+
+
+def comes_first(body: Block, first: Span, second: Span) -> bool:
+    """Whether a spot is surely passed before another one, by what stands in one block or around the second spot."""
+    for stmt in body:
+        if stmt.span.holds(first):
+            if stmt.span.holds(second):
+                return any(comes_first(block, first, second) for block in _blocks(stmt))
+            inner = (*_blocks(stmt), stmt.body) if isinstance(stmt, Loop) else _blocks(stmt)
+            return first[:2] < second[:2] and not any(_holds(block, first) for block in inner)
     return False
 
 

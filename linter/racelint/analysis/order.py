@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from racelint.analysis.branching import comes_first
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
@@ -13,6 +14,8 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
+
+MOST_STEPS = 3  # calls through which a starter demands something
 
 
 class Order:
@@ -90,8 +93,8 @@ class Order:
     def is_made_already(self, write: Spot, spots: Sequence[Spot]) -> bool:
         """Whether a store that is made only where nothing is yet has been made by a call before its context started.
 
-        `if helper == nil { helper = ... }` in what the program calls before it starts anything. `spots` are all accesses
-        of the place; where it is an object's field, it must never be emptied again.
+        `if helper == nil { helper = ... }` in what the program calls before it starts anything. `spots` are all
+        accesses of the place; where it is an object's field, it must never be emptied again.
         """
         function, span = write.function, write.access.span
         by_steps = self._symbols.is_ordered_by_steps(function)
@@ -100,9 +103,31 @@ class Order:
         if write.access.kind != "store" or not self._sets_once(write) or not (by_steps or all(map(self._keeps, spots))):
             return False
         context = self._contexts.roots[write.entry.context]
+        if self._has_called(context, function):
+            return True
         return any(
             entry.context != write.entry.context and self._memory.is_started_later(function, entry, context, span=span)
             for entry in self._contexts.entries.get(function, ())
+        )
+
+    def _has_called(self, context: Context, function_id: str) -> bool:
+        """Whether the starter of a context has surely called a function, itself or by others, before that start."""
+        if context.starter is None or context.span is None:
+            return False
+        body = self._symbols.functions[context.starter][1].body
+        first = [
+            callee for span, callee in self._effects[context.starter].calls
+            if isinstance(callee, str) and comes_first(body, span, context.span)
+        ]  # fmt: skip
+        return any(self._leads(callee, function_id, MOST_STEPS) for callee in first)
+
+    def _leads(self, caller: str, function_id: str, steps: int) -> bool:
+        """Whether one function calls another one, in a few steps."""
+        if caller == function_id or steps == 0 or caller not in self._effects:
+            return caller == function_id
+        return any(
+            isinstance(callee, str) and self._leads(callee, function_id, steps - 1)
+            for _, callee in self._effects[caller].calls
         )
 
     def _sets_once(self, write: Spot) -> bool:
