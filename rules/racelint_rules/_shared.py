@@ -19,8 +19,8 @@ VERBS = {
     "wait": "waited for",
 }  # fmt: skip
 SEVERITIES = {
-    "resize-iterate": Severity.ERROR, "update-update": Severity.ERROR, "update-store": Severity.ERROR,
-    "replace-change": Severity.ERROR, "check-act": Severity.ERROR, "check-use": Severity.WARNING,
+    "resize-iterate": Severity.ERROR, "update-update": Severity.WARNING, "update-store": Severity.WARNING,
+    "replace-change": Severity.ERROR, "check-act": Severity.WARNING, "check-use": Severity.WARNING,
     "lost-wakeup": Severity.ERROR,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
@@ -83,6 +83,13 @@ def read_side(race: Race) -> str:
 def verb(access: Access) -> str:
     """What one side does, as a participle."""
     return VERBS.get(access.kind, access.kind)
+
+
+def severity(race: Race) -> Severity:
+    """How bad a race is; whether a change to a container that is replaced is missed, only proven contexts say."""
+    if race.shape == "replace-change" and confidence(race) < Confidence.HIGH:
+        return Severity.WARNING
+    return SEVERITIES[race.shape]
 
 
 def confidence(race: Race) -> Confidence:

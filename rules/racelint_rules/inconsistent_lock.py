@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, Severity, rule
-from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, verb
+from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, severity, verb
 
 PLAIN = frozenset({"write-read", "write-write", "content-read"})  # harmless as long as nobody comes at the same time
 
@@ -74,7 +74,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             yield finding(
                 race,
                 "inconsistent-lock",
-                Severity.WARNING if race.shape in PLAIN else SEVERITIES[race.shape],
+                Severity.WARNING if race.shape in PLAIN else severity(race),
                 _message(race),
                 f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
                 harm(race),

@@ -42,9 +42,10 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
     Suspensions inside called coroutines count. Silent: a fresh check after the last suspension, a lock held over both,
     a value set before the suspension, memos whose value has no identity, objects of one task alone.
 
-    Confidence is low (hidden) where only callers from outside come together, unless something is opened or the new
-    value is computed from the old one; for callers of start(), stop() and the like, which are called once; over long
-    chains of calls; and where an object may be the task's own.
+    It is a warning, for a test of something else may stand in for the one that went stale. Confidence is low (hidden)
+    where only callers from outside come together, unless something is opened or the new value is computed from the old
+    one; for callers of start(), stop() and the like, which are called once; over long chains of calls; and where an
+    object may be the task's own.
 
     ## Known limits
 
@@ -56,7 +57,7 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
         yield finding(
             race,
             "stale-write-across-await",
-            Severity.ERROR,
+            Severity.WARNING,
             _message(race),
             f"other tasks run while this one waits, and {context_words(race.second)} may have {verb(race.second)} it",
             "what was read before the wait may no longer hold: the work is done twice, or the other write is lost",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, rule
-from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, read_side, verb
+from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -42,13 +42,14 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     start in the function that starts, after the join, objects that are fresh or each context's own, thread-locals,
     queues, events, multiprocessing.
 
-    Errors: a container resized while it is iterated; two updates (`+=`) of a value that is used as it is then, or
-    tested for one value; an update against another store; a container replaced while another context changes it in
-    place; a check and an act that depends on it, against a write that falsifies the check, if something is opened
-    or taken twice; a wait() for what was tested before its condition was taken, against who changes that and
-    notifies. Warnings: two increments of a count that decides nothing; a list that loses elements while it is
-    iterated; a use after a test for None, against a store of None; a value computed again and again in one thread
-    and tested in another; what a decorator object stores on itself for the call at hand. Not shown (notes):
+    Errors: a container resized while it is iterated; a container replaced while another context changes it in place,
+    if both contexts are proven; a wait() for what was tested before its condition was taken, against who changes that
+    and notifies. Warnings, for what follows hangs on what the program means to do: two updates (`+=`) of a value
+    that is used as it is then, or tested for one value; an update against another store; a check and an act that
+    depends on it, against a write that falsifies the check, if something is opened or taken twice; two increments of
+    a count that decides nothing; a list that loses elements while it is iterated; a use after a test for None,
+    against a store of None; a value computed again and again in one thread and tested in another; what a decorator
+    object stores on itself for the call at hand. Not shown (notes):
     constants, single item operations, memos whose value has no identity, two stores of computed values, counts that
     start anew now and then, counts that are only compared with a threshold, objects that are made on demand for the
     whole program, entries that are taken out by their key.
@@ -88,7 +89,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
             yield finding(
                 race,
                 "unlocked-shared-write",
-                SEVERITIES[race.shape],
+                severity(race),
                 _message(race),
                 _because(race),
                 harm(race),
