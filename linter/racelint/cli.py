@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
+MEMORY_MODELS = ("gil", "free-threaded")
 FOUND, UNABLE, INTERRUPTED = 1, 2, 130  # exit status beside 0
 
 _PACKS = click.option(
@@ -85,11 +86,13 @@ def cli() -> None:
 @_PACKS
 @click.option("--trust-packs", is_flag=True, help="Load packs that the analysed tree's configuration names.")
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
+@click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
 @click.option("--no-progress", "-q", "quiet", is_flag=True, help="Show no progress and no notes.")
 def check(
     paths: tuple[str, ...], format_: str, output: Path | None, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
-    config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool, quiet: bool,
+    config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
+    python_memory_model: str | None, quiet: bool,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
@@ -104,6 +107,7 @@ def check(
     paths = paths or (".",)
     settings = load(paths, config, trust_packs=trust_packs)
     settings = _override(settings, select, ignore, min_severity, min_confidence, fail_on, tests)
+    settings = _with_memory_model(settings, python_memory_model)
     loaded = plugins.load((*settings.packs, *packs))
     rules = plugins.choose(loaded, settings.select, settings.ignore)
     kept = None if no_cache else cache.Cache(cache.default_directory())
@@ -235,6 +239,14 @@ def _override(
         fail_on=parse_fail_on(fail_on) if fail_on else settings.fail_on,
         tests=tests or settings.tests,
     )
+
+
+def _with_memory_model(settings: Settings, name: str | None) -> Settings:
+    from dataclasses import replace
+
+    from racelint.config import parse_memory_model
+
+    return replace(settings, python_memory_model=parse_memory_model(name)) if name else settings
 
 
 def _names(values: tuple[str, ...]) -> tuple[str, ...]:

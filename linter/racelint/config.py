@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from racelint.errors import RacelintError, suggestion
 from racelint.finding import Confidence, Severity
+from racelint.knowledge import MemoryModel
 
 PROJECT_FILES = ("racelint.toml", "pyproject.toml")  # the first one in a directory wins
 
@@ -39,6 +40,7 @@ class Settings:
     packs: tuple[Path, ...] = ()
     knowledge: tuple[Path, ...] = ()
     tests: bool = False
+    python_memory_model: MemoryModel = MemoryModel.GIL
 
 
 def load(paths: Sequence[str], explicit: Path | None = None, *, trust_packs: bool = False) -> Settings:
@@ -163,6 +165,14 @@ def parse_fail_on(value: object) -> Severity | None:
     return None if value == "never" else parse_severity(value)
 
 
+def parse_memory_model(value: object) -> MemoryModel:
+    """A memory model by its name. Raises ValueError."""
+    for model in MemoryModel:
+        if model.value == value:
+            return model
+    raise ValueError(f"must be one of {', '.join(model.value for model in MemoryModel)}")
+
+
 _KEYS: dict[str, Callable[[Any, Path], object]] = {
     "exclude": _exclude,
     "select": _strings,
@@ -173,4 +183,5 @@ _KEYS: dict[str, Callable[[Any, Path], object]] = {
     "packs": _paths,
     "knowledge": _paths,
     "tests": _flag,
+    "python-memory-model": lambda value, file: parse_memory_model(value),
 }

@@ -92,7 +92,7 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
     knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
     with collector_off():
-        program = link(sources, knowledge, inference(sources, table))
+        program = link(sources, knowledge, inference(sources, table), settings.python_memory_model)
     errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
     in_order = sorted(errors, key=lambda error: (error.path, error.line, error.kind, error.message))
     return Analysed(scope, sources, program, tuple(in_order))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from racelint.api import Access, Confidence, Finding, Race, Severity
+from racelint.api import Access, Confidence, Finding, Program, Race, Severity
 
 WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
@@ -27,6 +27,7 @@ SEVERITIES = {
     "overwritten": Severity.WARNING, "write-write": Severity.ERROR, "write-read": Severity.ERROR,
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
 }  # fmt: skip
+OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
@@ -85,8 +86,13 @@ def verb(access: Access) -> str:
     return VERBS.get(access.kind, access.kind)
 
 
-def severity(race: Race) -> Severity:
-    """How bad a race is; whether a change to a container that is replaced is missed, only proven contexts say."""
+def severity(race: Race, program: Program) -> Severity:
+    """How bad a race is; whether a change to a container that is replaced is missed, only proven contexts say.
+
+    Without the GIL what is made of a few steps overlaps often, and not once in a blue moon.
+    """
+    if program.is_free_threaded and race.language == "python" and race.shape in OF_FEW_STEPS:
+        return Severity.ERROR
     if race.shape == "replace-change" and confidence(race) < Confidence.HIGH:
         return Severity.WARNING
     return SEVERITIES[race.shape]

@@ -74,7 +74,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             yield finding(
                 race,
                 "inconsistent-lock",
-                Severity.WARNING if race.shape in PLAIN else severity(race),
+                Severity.WARNING if race.shape in PLAIN else severity(race, program),
                 _message(race),
                 f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
                 harm(race),

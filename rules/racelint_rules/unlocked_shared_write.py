@@ -89,7 +89,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
             yield finding(
                 race,
                 "unlocked-shared-write",
-                severity(race),
+                severity(race, program),
                 _message(race),
                 _because(race),
                 harm(race),

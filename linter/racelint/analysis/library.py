@@ -52,6 +52,8 @@ class Library(Origins):
         if row is not None:
             self._calls_while_iterating(row, args, keywords, call, state)
         self._note_repetition(name, args, keywords)
+        if args and self.knowledge.walks(name):
+            self._walk_all(args[0], call, state)
         for row in self.knowledge.rows(name):
             found = self._by_row(row, name, args, keywords, site, state)
             if found is not None:
@@ -65,6 +67,12 @@ class Library(Origins):
         if base and self.types.of(Builtin(base)) is not None:
             return self._library_method(Builtin(base), last, args, call, state)
         return (Result(site),)
+
+    def _walk_all(self, values: Values, span: Span, state: State) -> None:
+        """Something written in C walks containers, without a lock on them."""
+        for value in values:
+            for container, _ in iterated(value):
+                self.note(container, "iterate", span, state, self.container_kind(container))
 
     def _new(self, container: Fresh, *, empty: bool) -> Values:
         if empty:

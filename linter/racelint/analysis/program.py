@@ -27,7 +27,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.explanation import Explanation
-from racelint.knowledge import Knowledge, load
+from racelint.knowledge import Knowledge, MemoryModel, load
 from racelint.model import Attr, Function, Item, Name, Source
 from racelint.span import Span
 
@@ -70,6 +70,11 @@ class Program:
         self._knowledge = knowledge
         self._summaries = Summaries(self._symbols, self._types, knowledge)
         self._linked: _Linked | None = None
+
+    @property
+    def is_free_threaded(self) -> bool:
+        """Whether Python code is to run without the GIL."""
+        return self._knowledge.memory_model is MemoryModel.FREE_THREADED
 
     def functions(self) -> Iterator[tuple[str, Source, Function]]:
         """Every function with its id, in the order of the sources."""
@@ -184,6 +189,9 @@ class Program:
             )
 
 
-def link(sources: Iterable[Source], knowledge: Iterable[Path] = (), infer: Infer | None = None) -> Program:
+def link(
+    sources: Iterable[Source], knowledge: Iterable[Path] = (), infer: Infer | None = None,
+    memory_model: MemoryModel = MemoryModel.GIL,
+) -> Program:  # fmt: skip
     """Link sources into one program; the order in which they come does not matter."""
-    return Program(sources, load(knowledge), infer)
+    return Program(sources, load(knowledge, memory_model), infer)

@@ -6,6 +6,7 @@ import functools
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
+    "walks",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
@@ -57,6 +59,13 @@ CONTEXTS = {
 
 
 KINDS = {"lock": LOCKS, "start": CONTEXTS, "entry": CONTEXTS, "word": sharing.WORDS}
+
+
+class MemoryModel(Enum):
+    """What CPython guarantees of operations that run in parallel: one step at a time, or only what an object locks."""
+
+    GIL = "gil"
+    FREE_THREADED = "free-threaded"
 
 
 class KnowledgeError(RacelintError):
@@ -110,6 +119,7 @@ class LibraryFunction:
     iterable: int = 0
     results: int = 1
     types: tuple[str, ...] = ()
+    gil: bool = False
     source: str = ""
 
 
@@ -216,7 +226,9 @@ class Knowledge:
         aliases: dict[str, str],
         concurrency: Concurrency,
         shared: Sharing,
+        memory_model: MemoryModel = MemoryModel.GIL,
     ) -> None:
+        self.memory_model = memory_model
         self.concurrency = concurrency
         self.sharing = shared
         self.kinds: dict[str, Container] = {}
@@ -245,6 +257,10 @@ class Knowledge:
             started | OF_TEXT | {"start", "join", "acquire", "release", "wait", "set", "put", "send", "run"}
         )
         self.guess = _guess(self.kinds)
+
+    def walks(self, name: str) -> bool:
+        """Whether a function walks its argument in several steps, though it would be one under the GIL."""
+        return self.memory_model is MemoryModel.FREE_THREADED and any(row.gil for row in self.rows(name))
 
     def canonical(self, name: str) -> str:
         """A type's own name behind an alias (`typing.Dict` is `dict`)."""
@@ -278,8 +294,8 @@ class Knowledge:
         return found or []
 
 
-def load(extra: Iterable[Path] = ()) -> Knowledge:
-    """The built-in tables and any others. Raises KnowledgeError."""
+def load(extra: Iterable[Path] = (), memory_model: MemoryModel = MemoryModel.GIL) -> Knowledge:
+    """The built-in tables and any others, as they hold under a memory model. Raises KnowledgeError."""
     extra = tuple(extra)
     tables = [*_builtin(), *[_read(path) for path in extra]]
     for table, name in zip(tables, [*BUILTIN, *map(str, extra)], strict=True):
@@ -299,7 +315,7 @@ def load(extra: Iterable[Path] = ()) -> Knowledge:
     )
     containers = [_row(Container, row) for row in rows("container")]
     functions = [_row(LibraryFunction, row) for row in rows("function")]
-    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows))
+    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows), memory_model)
 
 
 def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
