@@ -278,7 +278,7 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
-        alone: bool = False,
+        alone: bool = False, queue: str = "",
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later."""
 

@@ -43,6 +43,7 @@ class Context(Record):
     own: bool = False  # it runs a method of its starter's own instance
     origin: str = ""  # the field that holds the instance whose method it runs: "Type.field"
     type: str = ""  # the class of that instance, if it is not its starter's own
+    queue: str = ""  # what runs it and others of that name one after the other
 
     @property
     def is_loop(self) -> bool:

@@ -117,6 +117,7 @@ class Start(Record):
     joined: int = 0  # what has surely ended by then
     endless: bool = False  # in a loop that goes on until it is left
     held: tuple[Held, ...] = ()
+    queue: str = ""  # what runs it and others of that name one after the other
 
 
 class Crossing(Record):

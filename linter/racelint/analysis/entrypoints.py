@@ -10,11 +10,12 @@ from racelint.analysis.edges import Edges
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import FRESH, OWN, SHARED
 from racelint.analysis.product import Product
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.type_names import LibraryType
 from racelint.analysis.types import Types
-from racelint.analysis.values import Builtin, Global, Literal, Value
+from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
 from racelint.knowledge import EntryRow
-from racelint.model import Call, Const
+from racelint.model import Attr, Call, Const, Expr, Function
 
 
 class EntryPoints:
@@ -46,12 +47,14 @@ class EntryPoints:
     def _by_base(self, row: EntryRow) -> Iterator[Context]:
         for type_id, (source, record) in self._symbols.types.items():
             line = self._symbols.ancestors(type_id)
-            if not source.reported or not any(isinstance(a, Builtin) and a.name in row.bases for a in line):
+            if not source.reported or not any(_is_one_of(ancestor, row.bases) for ancestor in line):
                 continue
             for name, qualname in record.methods.items():
-                if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
+                function = self._symbols.functions[f"{source.name}:{qualname}"][1]
+                if _is_meant(function, row) and any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                     receiver = {"call": FRESH, "own": OWN}.get(row.instance, SHARED)
-                    yield Context(row.kind, f"{source.name}:{qualname}", None, None, row.kind == "handler", receiver)
+                    where = (row.kind, f"{source.name}:{qualname}", None, None)
+                    yield Context(*where, row.kind == "handler", receiver, queue=row.queue)
 
     def _by_mark(self, row: EntryRow) -> Iterator[Context]:
         for source, record in self._symbols.types.values():
@@ -126,13 +129,22 @@ class EntryPoints:
 
     def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
         for function_id, (source, function) in self._symbols.functions.items():
-            if not source.reported or (row.only and row.only != ("async" if function.is_async else "sync")):
+            if not source.reported or not _is_meant(function, row):
                 continue
             for decorator in function.decorators:
                 named = decorator.func if isinstance(decorator, Call) else decorator
-                value = self._symbols.static(source.name, named)
-                if isinstance(value, Builtin) and value.name in row.decorators:
-                    yield Context(row.kind, function_id, None, None, True, SHARED)
+                if self._library_name(source.name, named) in row.decorators:
+                    yield Context(row.kind, function_id, None, None, row.many, SHARED, queue=row.queue)
+
+    def _library_name(self, module: str, expr: Expr) -> str:
+        """What an expression of a module means in a library, also by the type of its object: `app.route`."""
+        value = self._symbols.static(module, expr)
+        if isinstance(value, Builtin):
+            return value.name
+        if not isinstance(expr, Attr):
+            return ""
+        owner = self._types.expressions.of(f"{module}:{MODULE}", expr.base)
+        return f"{owner.name}.{expr.name}" if isinstance(owner, LibraryType) else ""
 
     def decorated(self) -> Iterator[Context]:
         """What an object makes of a function it decorates: all calls of that function share the object."""
@@ -144,3 +156,20 @@ class EntryPoints:
             made_by = self._symbols.functions[maker][1]
             if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
                 yield Context("decorated", function_id, None, None, True, SHARED)
+
+
+def _is_meant(function: Function, row: EntryRow) -> bool:
+    """Whether a row holds for a function, be it a coroutine or not."""
+    return not row.only or row.only == ("async" if function.is_async else "sync")
+
+
+def _is_one_of(ancestor: Value, bases: tuple[str, ...]) -> bool:
+    """Whether a class is of a library's by name; what the project has generated is the library's, too (patterns)."""
+    match ancestor:
+        case Builtin(name=name):
+            return name in bases or any("*" in base and fnmatch.fnmatchcase(name, base) for base in bases)
+        case TypeValue(type=type_id):
+            name = type_id.replace(":", ".")
+            return any("*" in base and fnmatch.fnmatchcase(name, base) for base in bases)
+        case _:
+            return False

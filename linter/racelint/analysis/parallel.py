@@ -108,6 +108,8 @@ def _one_at_a_time(one: Context, two: Context) -> Silence | None:
         return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
     if one == two:
         return None
+    if one.queue and one.queue == two.queue:
+        return Silence.ONE_CONTEXT
     calling = [context.is_external or context.kind == "decorated" for context in (one, two)]
     if all(calling):
         return Silence.CALLERS

@@ -297,7 +297,8 @@ class Replay(Locking, Origins):
                 args = tuple([substitute.values(values) for values in started.args])
                 known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
                 kind = "binding" if known else started.kind
-                self.start(value, kind, call, state, many=started.many or started.looped, args=args)
+                many = started.many or started.looped
+                self.start(value, kind, call, state, many=many, args=args, queue=started.queue)
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True

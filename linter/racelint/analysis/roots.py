@@ -74,7 +74,9 @@ class Roots:
         origin = self._held_by(target.receiver) if self._symbols.is_ordered_by_steps(starter) else ""
         where = (GOROUTINE if start.kind == LEADING else start.kind, target.function, starter, start.span)
         type_id = "" if own or target.receiver is None else self._types.class_of(target.receiver) or ""
-        return Context(*where, many, receiver, awaited=start.awaited, own=own, origin=origin, type=type_id)
+        return Context(
+            *where, many, receiver, awaited=start.awaited, own=own, origin=origin, type=type_id, queue=start.queue
+        )
 
     def _held_by(self, receiver: Value | None) -> str:
         """The field in which an object was found."""

@@ -61,9 +61,12 @@ class Starting(Body):
 
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
-        alone: bool = False,
+        alone: bool = False, queue: str = "",
     ) -> None:  # fmt: skip
-        """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind."""
+        """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
+
+        `queue` names what runs this callable and others one after the other.
+        """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
         again = not all([frame.single for frame in self.frames])
@@ -72,7 +75,7 @@ class Starting(Body):
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
-            held=state.held,
+            held=state.held, queue=queue,
         )  # fmt: skip
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
@@ -158,7 +161,8 @@ class Starting(Body):
                 if row.kind == "here":
                     self.apply(each, (), (), call, state)
                     continue
-                self.start(each, row.kind, call, state, many=row.many, args=given, alone=self._is_single(owner))
+                alone = self._is_single(owner)
+                self.start(each, row.kind, call, state, many=row.many, args=given, alone=alone, queue=row.queue)
         if row.kind == "task":
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
                 self.start(value, row.kind, call, state, many=True)

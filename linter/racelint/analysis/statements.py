@@ -12,7 +12,7 @@ from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
 from racelint.analysis.summary import Frame
-from racelint.analysis.type_names import RESULTS, ClassType
+from racelint.analysis.type_names import RESULTS, ClassType, LibraryType
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -246,8 +246,18 @@ class Statements(Calls):
         elif not self.traits.duck_typed:
             for value in values:
                 self.effects.store(path, value)  # an object made here may be another type's method's later
+        if type(path) is Field and path.name in self.knowledge.concurrency.assigned:
+            self._start_assigned(path, values, span, state)
         state.heap[path] = values
         state.checks.pop(path, None)
+
+    def _start_assigned(self, path: Field, values: Values, span: Span, state: State) -> None:
+        """A library runs what is stored in an attribute of its object: `client.on_message = self.receive`."""
+        owner = self.types.of(path.base)
+        row = self.knowledge.concurrency.start(f"{owner.name}.{path.name}") if isinstance(owner, LibraryType) else None
+        if row is not None and row.assigned:
+            for value in values:
+                self.start(value, row.kind, span, state, many=row.many, queue=row.queue)
 
     def _store_callables(self, path: Value, value: Value) -> None:
         """Remember callables that a path holds, and those in a container that it holds."""

@@ -14,7 +14,9 @@ from racelint.errors import RacelintError
 from racelint.knowledge import sharing
 from racelint.knowledge.sharing import Sharing
 
-BUILTIN = ("python.toml", "concurrency.toml", "go.toml", "caches.toml", "kubernetes.toml", "client_go.toml")
+BUILTIN = (
+    "python.toml", "concurrency.toml", "frameworks.toml", "go.toml", "caches.toml", "kubernetes.toml", "client_go.toml",
+)  # fmt: skip
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
@@ -140,7 +142,11 @@ class LockType:
 
 @dataclass(frozen=True, slots=True)
 class StartRow:
-    """A call that makes a callable run elsewhere or later; `when` is "now", or "start" if that needs its start()."""
+    """A call that makes a callable run elsewhere or later; `when` is "now", or "start" if that needs its start().
+
+    If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
+    of one `queue` run one after the other.
+    """
 
     names: tuple[str, ...]
     kind: str
@@ -149,6 +155,8 @@ class StartRow:
     many: bool = False
     when: str = "now"
     fields: tuple[str, ...] = ()
+    assigned: bool = False
+    queue: str = ""
     source: str = ""
 
 
@@ -177,6 +185,7 @@ class EntryRow:
     many: bool = True
     instance: str = "shared"
     only: str = ""
+    queue: str = ""
     workers: str = ""
     source: str = ""
 
@@ -202,6 +211,7 @@ class Concurrency:
         self.takes = frozenset(name for row in self.locks.values() for name in row.take)
         self.gives = frozenset(name for row in self.locks.values() for name in row.give)
         self.starts = {name: row for row in starts for name in row.names}
+        self.assigned = frozenset(n.rpartition(".")[2] for n, row in self.starts.items() if row.assigned)
         self.entries = tuple(entries)
         self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
