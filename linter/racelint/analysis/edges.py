@@ -93,6 +93,9 @@ class Edges:
             if isinstance(site.callee, str):
                 self._edge(function_id, site.callee, site)
                 overrides = self._overrides(site, function_id)
+                if len(overrides) > MOST_OVERRIDES:
+                    self.called.update(overrides)  # too many to follow, but callers from outside they have none
+                    overrides = []
                 if len(overrides) > 1 and self._symbols.fits_many(site.callee):
                     site = site._replace(certain=False)
                 for override in overrides:
@@ -155,7 +158,7 @@ class Edges:
         elif isinstance(site.receiver, Field | Element | Member):
             holder = self._symbols.owner_of(caller)
             overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]
-        return overrides if len(overrides) <= MOST_OVERRIDES else []
+        return overrides
 
 
 def _keys(path: Value) -> Iterator[Value]:

@@ -6,10 +6,12 @@ from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.goroutines import Goroutines
+from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN, SHARED
 from racelint.analysis.places import Place, Places
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
+from racelint.model import Build, Call, Comp
 
 
 class Parallel:
@@ -17,9 +19,10 @@ class Parallel:
 
     def __init__(
         self, symbols: Symbols, places: Places, contexts: Contexts, collisions: Collisions, callers: Callers,
-        goroutines: Goroutines,
+        goroutines: Goroutines, memory: Memory,
     ) -> None:  # fmt: skip
         self._symbols = symbols
+        self._memory = memory
         self._places = places
         self._contexts = contexts
         self._collisions = collisions
@@ -89,10 +92,26 @@ class Parallel:
             return Silence.APART if not inner else Silence.ONE_CONTEXT
         if one == two:
             return 3 if one.many and not one.is_loop else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+        started = inner[0].entry.context
+        if any(self._is_handed_over(s, self._contexts.roots[started]) for s in (write, other) if s not in inner):
+            return Silence.ORDERED
         outside = [context for context in (one, two) if context.starter != owner]
         if (one.is_loop and two.is_loop) or any(c.is_loop and inner[0].entry for c in outside if c.kind == "loop"):
             return Silence.ONE_LOOP
         return 3
+
+    def _is_handed_over(self, spot: Spot, context: Context) -> bool:
+        """Whether an access comes before the start of a context, in a loop that makes another object in each turn."""
+        start, place = self._memory.start(context), spot.located.place
+        if (
+            start is None
+            or start.loop is None
+            or spot.function != place.owner
+            or spot.access.span[:2] >= start.span[:2]
+        ):
+            return False
+        bound = self._symbols.functions[place.owner][1].bindings.get(place.name, ())
+        return bool(bound) and all(isinstance(e, Build | Comp | Call) and start.loop.holds(e.span) for e in bound)
 
     def _is_waiting(self, context: Context, spot: Spot) -> bool:
         """Whether a context's starter waits for it at once, and the other access is on the same task's way."""

@@ -40,7 +40,7 @@ class Races:
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions)
         goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)
-        self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines)
+        self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
         self._tested = {place for place, spots in self.spots.items() if any(_decides_by(spot) for spot in spots)}

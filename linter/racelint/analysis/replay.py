@@ -71,10 +71,13 @@ class Replay(Locking, Origins):
             feasible = self.feasible(conditions, substitute, state)
             if feasible is not None:
                 self._replay_resize(event, conditions, feasible, substitute, step, state)
+        posted = {started.callee for started in summary.starts} if summary.invokes else set()
         for invoke, during in list(summary.invokes.items()):
-            outer, self.rare = self.rare, self.rare or invoke.callee in summary.kept
+            outer = self.rare, self.certain
+            self.rare = self.rare or invoke.callee in summary.kept
+            self.certain = self.certain and invoke.callee not in posted  # it is called here, or else where it belongs
             self._replay_invoke(invoke, during, substitute, step, state)
-            self.rare = outer
+            self.rare, self.certain = outer
             substitute.renew()
         if summary.changes:
             self.replay_changes(summary, substitute, step, state)

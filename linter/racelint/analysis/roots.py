@@ -15,7 +15,9 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Turn
+from racelint.model import Attr, Build, Expr, Name, Turn
+
+THREADED = frozenset({"thread", "pool"})  # what runs no coroutine by calling it
 
 
 class Roots:
@@ -38,6 +40,8 @@ class Roots:
                     for target in self._edges.kept_at(start.callee):
                         yield self._context(start, target._replace(receiver=foreign(target.receiver)), function_id)
                 for target in targets(start.callee):
+                    if start.kind in THREADED and self._symbols.is_coroutine(target.function, self._knowledge):
+                        continue  # calling it there makes a coroutine, and runs nothing of it
                     if start.kind == COMMAND:
                         yield Context(EXTERNAL, target.function, None, None, False, SHARED)
                         continue
@@ -97,7 +101,7 @@ class Roots:
 
     def external(self, others: Set[str], application: Application) -> Iterator[Context]:
         """The public functions and methods that nothing in the project calls, and that are no roots of `others`."""
-        known = self._edges.called | others | self._decorators()
+        known = self._edges.called | others | self._decorators() | self._listed()
         for function_id, (_, function) in self._symbols.functions.items():
             effects = self._product.effects.get(function_id)
             if effects is None or function_id in known:
@@ -107,6 +111,23 @@ class Roots:
             if function.is_public and not application.is_uncalled(function_id):
                 kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
                 yield Context(kind, function_id, None, None, False, SHARED)
+
+    def _listed(self) -> set[str]:
+        """The functions in tables that modules and classes keep: who looks them up there calls them, no stranger."""
+        found: set[str] = set()
+        for source in {source.name: source for source, _ in self._symbols.functions.values()}.values():
+            records = [*source.module.globals.values()]
+            records += [field for record in source.module.types.values() for field in record.fields.values()]
+            for assigned in [assigned for record in records for assigned in record.values]:
+                found.update(self._in_table(source.name, assigned.value))
+        return found
+
+    def _in_table(self, module: str, expr: Expr) -> Iterator[str]:
+        for part in expr.parts if isinstance(expr, Build) else ():
+            value = self._symbols.static(module, part) if isinstance(part, Name | Attr) else None
+            if isinstance(value, FunctionValue):
+                yield value.function
+            yield from self._in_table(module, part)
 
     def _decorators(self) -> set[str]:
         """The functions that decorate something of the project: they run when it is imported."""

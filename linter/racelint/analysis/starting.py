@@ -167,7 +167,7 @@ class Starting(Body):
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
                 self.start(value, row.kind, call, state, many=True)
         if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
-            state.started, state.joined = True, 0
+            self.begun(state)
 
     def hand_over(
         self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State, name: str = ""
