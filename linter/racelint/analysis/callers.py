@@ -7,7 +7,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.lifecycle import is_closing, is_registration
+from racelint.analysis.lifecycle import is_closing, is_registration, is_starting
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import of_threads
 from racelint.analysis.spots import Silence, Spot
@@ -82,11 +82,15 @@ class Callers:
         return 2 if sure and not self._ways.is_far(write, NEAR) and not self._ways.is_far(other, NEAR) else 1
 
     def is_setting_up(self, spot: Spot, other: Spot) -> bool:
-        """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing."""
+        """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing.
+
+        `init_logging()` and the like make it for the whole program.
+        """
         if not self._contexts.roots[spot.entry.context].is_external:
             return False
         root = self._contexts.root(spot.function, spot.entry)
-        if self._symbols.functions[root][1].name != "__init__":
+        function = self._symbols.functions[root][1]
+        if function.name != "__init__" and (function.owner or not is_starting(function.name)):
             return False
         return other.entry.context not in self._contexts.started_under.get(root, ())
 
