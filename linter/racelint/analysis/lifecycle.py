@@ -15,6 +15,7 @@ CLOSING = {
     "stop", "close", "aclose", "disconnect", "teardown", "shutdown", "terminate", "finalize", "destroy", "cleanup",
     "__exit__", "__aexit__", "__del__",
 }  # fmt: skip
+SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare"}
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
 REGISTERED = frozenset(
     {"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"}
@@ -37,6 +38,20 @@ def is_starting(name: str) -> bool:
 def prepares(name: str) -> bool:
     """Whether a function makes an object or puts it into service, by its first word: `newStore`, `StartEtcd`."""
     return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
+
+
+def sets_up(name: str) -> bool:
+    """Whether a function gives an object its first values, by any of its words: `new`, `historian_setup`."""
+    return not _words(name).isdisjoint(SETTING_UP)
+
+
+def tears_down(name: str) -> bool:
+    """Whether a function ends something, by any of its words: `_cleanup`, `after_stop`, `close_pool`."""
+    return not _words(name).isdisjoint(CLOSING)
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for part in name.split("_") for word in CAPITAL.split(part)}
 
 
 def is_registration(name: str) -> bool:

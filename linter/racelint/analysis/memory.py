@@ -123,8 +123,12 @@ class Memory:
             own = {start.callee.function for start in starts if isinstance(start.callee, FunctionValue)}
             return not {one.function, two.function} <= own
         second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
-        if second is not None and second.joined:
-            return True
+        return (second is not None and bool(second.joined)) or self.are_alternatives(one, two)
+
+    def are_alternatives(self, one: Context, two: Context) -> bool:
+        """Whether one context is started instead of the other, by one function."""
+        if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
+            return False
         body = self._symbols.functions[one.starter][1].body
         return not (one.many or two.many) and are_alternatives(body, one.span, two.span)
 

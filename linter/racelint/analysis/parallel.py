@@ -58,6 +58,8 @@ class Parallel:
             if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
                 return Silence.OWNED
             return 3 if write.located.certain and other.located.certain else 2
+        if self._memory.are_alternatives(one, two):
+            return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
         either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration

@@ -11,7 +11,7 @@ from racelint.analysis.effects import MEASURED, Access, Act, Effects
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
-from racelint.analysis.lifecycle import is_starting
+from racelint.analysis.lifecycle import is_starting, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
@@ -200,8 +200,15 @@ class Races:
         documented = all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
         if act.access.kind == "remove" and act.access.detail not in ORDERED and not documented:
             return True  # what is taken out by its key is mostly the taker's own
+        if shape == "check-use" and against.access.kind == "store" and self._begins_or_ends(act, against):
+            return True
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
+
+    def _begins_or_ends(self, act: Spot, store: Spot) -> bool:
+        """Whether what empties a place gives it its first value, or both sides are one function that ends something."""
+        name = self._symbols.functions[store.function][1].name
+        return sets_up(name) or (act.function == store.function and tears_down(name))
 
     def _starts(self, function_id: str) -> bool:
         function = self._symbols.functions[function_id][1]
