@@ -200,15 +200,15 @@ class Races:
         documented = all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
         if act.access.kind == "remove" and act.access.detail not in ORDERED and not documented:
             return True  # what is taken out by its key is mostly the taker's own
-        if shape == "check-use" and against.access.kind == "store" and self._begins_or_ends(act, against):
+        if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
 
-    def _begins_or_ends(self, act: Spot, store: Spot) -> bool:
+    def _begins_or_ends(self, use: Spot, store: Spot) -> bool:
         """Whether what empties a place gives it its first value, or both sides are one function that ends something."""
         name = self._symbols.functions[store.function][1].name
-        return sets_up(name) or (act.function == store.function and tears_down(name))
+        return sets_up(name) or (use.function == store.function and tears_down(name))
 
     def _starts(self, function_id: str) -> bool:
         function = self._symbols.functions[function_id][1]
