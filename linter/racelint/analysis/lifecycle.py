@@ -6,6 +6,7 @@ LIFECYCLE = {
     "start", "stop", "open", "close", "aclose", "connect", "disconnect", "run", "main", "setup", "teardown", "shutdown",
     "init", "initialize", "initialise", "terminate", "finalize", "__aenter__", "__aexit__", "__enter__", "__exit__",
     "serve", "serve_forever", "launch", "begin", "bootstrap", "join", "wait_closed", "destroy", "cleanup", "__del__",
+    "create",
 }  # fmt: skip
 STARTING = {
     "start", "open", "setup", "init", "initialize", "initialise", "launch", "begin", "bootstrap",
@@ -16,7 +17,7 @@ CLOSING = {
     "__exit__", "__aexit__", "__del__",
 }  # fmt: skip
 SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare"}
-BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever"}  # without what lasts as long as the object
+BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever", "create"}  # without what lasts as long as the object
 REGISTERED = frozenset(
     {"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"}
 )
