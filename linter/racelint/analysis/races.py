@@ -180,7 +180,8 @@ class Races:
             case "write-write":
                 return all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
             case "replace-change":
-                return "remove" not in (write.access.kind, other.access.kind) and not self._is_read(place)
+                stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
+                return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
             case _:
                 return False
 
@@ -204,6 +205,11 @@ class Races:
             return True
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
+
+    def _is_at_border(self, store: Spot) -> bool:
+        """Whether a function gives a place its first or its last value."""
+        name = self._symbols.functions[store.function][1].name
+        return sets_up(name) or tears_down(name)
 
     def _begins_or_ends(self, use: Spot, store: Spot) -> bool:
         """Whether what empties a place gives it its first value, or both sides are one function that ends something."""
