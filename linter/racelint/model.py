@@ -491,6 +491,8 @@ class Traits(Record):
 class Module(Record):
     """One file, lowered. `star_imports` are modules all of whose public names are taken over.
 
+    `imports` go by the name that the file has for them; in Go, where names of packages are no variables, by their path.
+
     Files of one name and one `package` share their names; "" where each file is a module of its own.
     """
 

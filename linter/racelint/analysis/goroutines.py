@@ -6,6 +6,7 @@ from racelint.analysis.callers import Callers
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.identity import Identity
+from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import prepares
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN
@@ -30,12 +31,13 @@ class Goroutines:
         self._ways = ways
         self._identity = identity
         self._callers = callers
+        self._importing = Importing(symbols)
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
         memory = self._memory
         mine, theirs = self._programs(write, one), self._programs(other, two)
-        if mine and theirs and mine.isdisjoint(theirs):
+        if (mine and theirs and mine.isdisjoint(theirs)) or self._are_in_two_programs(write, one, other, two):
             return Silence.APART
         if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
             return Silence.ORDERED
@@ -68,6 +70,11 @@ class Goroutines:
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
+
+    def _are_in_two_programs(self, write: Spot, one: Context, other: Spot, two: Context) -> bool:
+        """Whether no main package of the repository imports what leads to both accesses."""
+        ways = [self._ways.functions(spot) | {c.starter or spot.function} for spot, c in ((write, one), (other, two))]
+        return self._importing.are_apart(*ways)
 
     def _programs(self, spot: Spot, context: Context) -> frozenset[str]:
         """The programs in which an access may happen; none if that is not known."""

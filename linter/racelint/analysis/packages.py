@@ -40,7 +40,8 @@ def merged(files: list[Source]) -> Module:
     if len(files) == 1 and not first.package:
         return first
     module = first._replace(
-        imports={}, star_imports=tuple(dict.fromkeys(star for file in files for star in file.module.star_imports)),
+        imports={name: path for file in files for name, path in file.module.imports.items()},
+        star_imports=tuple(dict.fromkeys(star for file in files for star in file.module.star_imports)),
         types={}, functions={}, globals={},
         attribute_stores=tuple(store for file in files for store in file.module.attribute_stores),
         constructions=tuple(made for file in files for made in file.module.constructions),

@@ -48,6 +48,7 @@ class Lowering(TypeDeclarations):
         self._functions: dict[str, Function] = {}
         self._globals: dict[str, Field] = {}
         self._stars: list[Imported] = []
+        self._paths: dict[str, Imported] = {}  # all packages that the file imports
 
     def module(self, root: Node, comments: tuple[Comment, ...], generated: bool, lines: int) -> Module:
         """Lower the whole file."""
@@ -69,8 +70,8 @@ class Lowering(TypeDeclarations):
             self.scope, MODULE, None, (), None, tuple(out), Span(1, 1, lines + 1, 1), public=True, initial=True
         )
         return Module(
-            "go", {}, tuple(self._stars), self._declared, self._functions, self._globals, (), (), comments, generated,
-            lines, package, TRAITS,
+            "go", self._paths, tuple(self._stars), self._declared, self._functions, self._globals, (), (), comments,
+            generated, lines, package, TRAITS,
         )  # fmt: skip
 
     def _doc(self, above: Sequence[Node], node: Node) -> str:
@@ -102,6 +103,7 @@ class Lowering(TypeDeclarations):
     def _imports(self, node: Node) -> None:
         for spec in _specs(node, "import_spec"):
             path = self.text.of(field(spec, "path"))[1:-1]
+            self._paths[path] = Imported(path, None, 0)
             name = spec.child_by_field_name("name")
             if name is None:
                 for guess in package_names(path):

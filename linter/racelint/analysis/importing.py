@@ -1,0 +1,56 @@
+"""Imports: which programs of a repository a package can be part of, by what their main packages import."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from racelint.analysis.symbols import Symbols
+from racelint.model import Source
+
+
+class Importing:
+    """Answers for packages; what no program imports is a library, of which nothing is known."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._imports: dict[str, set[str]] = defaultdict(set)
+        self._mains: set[str] = set()
+        for source in {source.path: source for source, _ in symbols.functions.values()}.values():
+            self._read(source)
+        self._programs: dict[str, set[str]] = defaultdict(set)
+        for main in sorted(self._mains):
+            self._follow(main)
+
+    def _read(self, source: Source) -> None:
+        module = _package(source.name)
+        self._imports[module].update(imported.module for imported in source.module.imports.values())
+        if source.module.package == "main" and "main" in source.module.functions:
+            self._mains.add(module)
+
+    def _follow(self, main: str) -> None:
+        todo = [main]
+        while todo:
+            module = todo.pop()
+            if main not in self._programs[module]:
+                self._programs[module].add(main)
+                todo += [imported for imported in self._imports.get(module, ()) if imported in self._imports]
+
+    def are_apart(self, first: Iterable[str], second: Iterable[str]) -> bool:
+        """Whether no program can run all of some functions and all of some others: they are in different processes."""
+        if not self._mains:
+            return False
+        one, two = self._common(first), self._common(second)
+        return bool(one) and bool(two) and one.isdisjoint(two)
+
+    def _common(self, functions: Iterable[str]) -> set[str]:
+        """The programs that import the packages of all functions; none if one of them is a library's."""
+        found: set[str] | None = None
+        for function_id in functions:
+            programs = self._programs.get(_package(self._symbols.functions[function_id][0].name), set())
+            found = set(programs) if found is None else found & programs
+        return found or set()
+
+
+def _package(name: str) -> str:
+    return name.partition("@")[0]
