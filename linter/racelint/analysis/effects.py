@@ -101,6 +101,7 @@ class CallSite(Record):
     given: tuple[tuple[int, Value], ...] = ()
     used: bool = True  # something is done with what it returns
     holder: Value | None = None  # where others find a receiver that this function has made
+    told: Told = UNTOLD  # what has been done with channels by then
 
 
 class Start(Record):
@@ -237,6 +238,7 @@ class Effects:
             given,
             span != self.discarded,
             self.exposed.get(receiver) if receiver is not None and self.exposed else None,
+            state.told,
         )
         if known is not None:
             site = site._replace(
@@ -244,6 +246,7 @@ class Effects:
                 started=known.started or site.started,
                 joined=known.joined & site.joined,
                 needs=known.needs & site.needs,
+                told=(known.told[0] & site.told[0], known.told[1] | site.told[1]),
                 given=tuple([pair for pair in known.given if pair in given]),
             )
         self.calls[key] = site

@@ -34,20 +34,42 @@ class Signals:
         return self._precedes(first, second) or self._precedes(second, first)
 
     def _precedes(self, spot: Spot, other: Spot) -> bool:
-        """Whether what a spot's function does with a channel after the spot comes before the other one."""
-        done = _told(other)[0]
-        if not done or not self._effects[spot.function].told:
-            return False
+        """Whether what a spot's function, or one that has called it, does with a channel after that comes before the
+        other one.
+        """
         if self._contexts.roots[spot.entry.context].many:
             return False
-        later = {(operation, path) for operation, path, _ in self._effects[spot.function].told} - _told(spot)[1]
-        for operation, path in later:
-            channel = self._channel(path, spot.function, spot.entry)
-            for reached, there in done if channel is not None else ():
-                same = self._channel(there, other.function, other.entry) == channel
-                if same and channel is not None and self._is_sure(operation, reached, channel):
-                    return True
-        return False
+        done = [(reached, channel) for reached, channel in self._done(other) if channel is not None]
+        return bool(done) and any(
+            self._is_sure(operation, reached, channel)
+            for operation, channel in self._later(spot)
+            for reached, there in done
+            if channel is not None and there == channel
+        )
+
+    def _done(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
+        """What has surely been done with channels when an access is made."""
+        for function, entry, told in self._levels(spot):
+            for operation, path in told[0]:
+                yield operation, self._channel(path, function, entry)
+
+    def _later(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
+        """What is done with channels only after an access."""
+        for function, entry, told in self._levels(spot):
+            for operation, path in {(o, p) for o, p, _ in self._effects[function].told} - told[1]:
+                yield operation, self._channel(path, function, entry)
+
+    def _levels(self, spot: Spot) -> Iterator[tuple[str, Entry, Told]]:
+        """The function of an access and those that have called it, each with what it has done by then."""
+        yield spot.function, spot.entry, _told(spot)
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_STEPS):
+            came = self._contexts.entries.get(function, {}).get(entry)
+            site = self._effects[came.caller].calls.get((came.span, function)) if came is not None else None
+            if came is None or site is None or site.looped:
+                return
+            yield came.caller, came.entry, site.told
+            function, entry = came.caller, came.entry
 
     def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
         """Whether one operation on a channel cannot be over before the other one has begun."""
