@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Finding, Program, Race, Severity, rule
-from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, severity, verb
+from racelint.api import Finding, Program, Race, Severity, Violation, rule
+from racelint_rules._annotated import broken
+from racelint_rules._shared import COPIES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
 
 PLAIN = frozenset({"write-read", "write-write", "content-read"})  # harmless as long as nobody comes at the same time
 
@@ -62,11 +63,19 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     object's, what comes before a goroutine is started, what the only writer reads in the goroutine (or the
     function) that alone writes, maps and slices that are only ever replaced whole when they are handed out.
 
+    An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see the README): every access of
+    the place without the lock is reported with high confidence, whatever the inference believes, and every call of the
+    function. Constructors, and objects that nobody else knows yet, need no lock. Writes and iterations are errors, in
+    Go all accesses; reads are warnings in Python. A call of a function that requires a lock is an error, and so is
+    starting one elsewhere.
+
     ## Known limits
 
     A lock that is left out at more than three writes is not taken for a guard. Locks kept in containers (one a key) are
     no guards.
     """
+    for violation in program.violations():
+        yield _declared(violation)
     for race in program.guard_breaches():
         if race.shape == "hand-out":
             yield _handed_out(race)
@@ -86,6 +95,33 @@ def _message(race: Race) -> str:
     if lock := read_side(race):
         return f"{race.symbol} is {verb(race.first)} under the read side of {lock} only, which others hold, too"
     return f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"
+
+
+def _declared(violation: Violation) -> Finding:
+    """A line that breaks what an annotation says."""
+    lock = violation.name
+    side = f"under the read side of {lock} only, which others hold, too"
+    if violation.kind == "access":
+        message = f"{violation.symbol} is {verb(violation.access)} {side if violation.read_side else f'without {lock}'}"
+        mend = f"take the write side of {lock}" if violation.read_side else f"hold {lock} here"
+        mend += ", or say that callers do (requires_lock)"
+    elif violation.kind == "start":
+        message = f"{violation.symbol}, whose callers must hold {lock}, is started where nobody holds it"
+        mend = f"take {lock} in what is started"
+    else:
+        message = f"{violation.symbol} is called without {lock}, which its callers must hold"
+        mend = f"hold {lock} around the call"
+    mild = violation.language == "python" and violation.kind == "access"
+    mild = mild and not (violation.writes or violation.iterates)
+    who = context_words(violation.access) if violation.access.context.kind != "same" else "others"
+    return broken(
+        violation,
+        "inconsistent-lock",
+        Severity.WARNING if mild else Severity.ERROR,
+        message,
+        f"{who} may come while another one holds {lock}, which excludes only those who take it",
+        mend,
+    )
 
 
 def _handed_out(race: Race) -> Finding:

@@ -59,7 +59,11 @@ class Locking(Starting, Attributes):
             parameters = self.symbols.functions[value.function][1].parameters
             named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
             return "unknown" if named else ""
-        return "unknown" if is_named_lock(value) else ""
+        return "unknown" if is_named_lock(value) or self._is_declared(value) else ""
+
+    def _is_declared(self, value: Value) -> bool:
+        """Whether an annotation names something as a lock."""
+        return isinstance(value, Field | Global | Captured) and value.name in self.symbols.declared_locks
 
     def publish(self, path: Value, values: Values) -> None:
         """What a shared path holds is no longer this function's own."""
