@@ -2,10 +2,14 @@
 
 from racelint.api import Access, Confidence, Finding, Location, Severity, Violation
 
+SAID = {
+    "access": "guarded_by", "hand-out": "guarded_by", "call": "requires_lock", "start": "requires_lock",
+    "outside": "confined",
+}  # fmt: skip
+
 
 def broken(violation: Violation, rule: str, severity: Severity, message: str, harm: str, mend: str) -> Finding:
     """A finding at a line that breaks an annotation, with what is done there and where the annotation stands."""
-    said = {"access": "guarded_by", "call": "requires_lock", "start": "requires_lock", "outside": "confined"}
     return Finding(
         rule=rule,
         severity=severity,
@@ -15,7 +19,7 @@ def broken(violation: Violation, rule: str, severity: Severity, message: str, ha
         symbol=violation.symbol,
         function=violation.function,
         accesses=(violation.access, Access("declared", "says", violation.declared, "")),
-        because=f"{said[violation.kind]}: {violation.name} is said at {near(violation)}",
+        because=f"{SAID[violation.kind]}: {violation.name} is said at {near(violation)}",
         harm=harm,
         mend=mend,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, Severity, Violation, rule
 from racelint_rules._annotated import broken
-from racelint_rules._shared import COPIES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
+from racelint_rules._shared import COPIES, HARM, OF_LANGUAGE, SEVERITIES, finding, harm, read_side, severity, verb
 
 PLAIN = frozenset({"write-read", "write-write", "content-read"})  # harmless as long as nobody comes at the same time
 
@@ -99,29 +99,46 @@ def _message(race: Race) -> str:
 
 def _declared(violation: Violation) -> Finding:
     """A line that breaks what an annotation says."""
-    lock = violation.name
-    side = f"under the read side of {lock} only, which others hold, too"
-    if violation.kind == "access":
-        message = f"{violation.symbol} is {verb(violation.access)} {side if violation.read_side else f'without {lock}'}"
-        mend = f"take the write side of {lock}" if violation.read_side else f"hold {lock} here"
-        mend += ", or say that callers do (requires_lock)"
-    elif violation.kind == "start":
-        message = f"{violation.symbol}, whose callers must hold {lock}, is started where nobody holds it"
-        mend = f"take {lock} in what is started"
-    else:
-        message = f"{violation.symbol} is called without {lock}, which its callers must hold"
-        mend = f"hold {lock} around the call"
-    mild = violation.language == "python" and violation.kind == "access"
-    mild = mild and not (violation.writes or violation.iterates)
-    who = context_words(violation.access) if violation.access.context.kind != "same" else "others"
+    symbol, lock = violation.symbol, violation.name
+    held = f"hold {lock} here, or say that callers do (requires_lock)"
+    match violation.kind:
+        case "call":
+            return _broken(violation, f"{symbol} is called without {lock}, which its callers must hold", held)
+        case "start":
+            message = f"{symbol}, whose callers must hold {lock}, is started where nobody holds it"
+            return _broken(violation, message, f"take {lock} in what is started")
+        case "hand-out":
+            message = f"{symbol} is returned live from under {lock}: its users do not hold the lock"
+            return _broken(violation, message, f"return a copy: {COPIES[violation.language]}")
+        case _ if violation.read_side:
+            message = f"{symbol} is {verb(violation.access)} under the read side of {lock} only, which others hold, too"
+            return _broken(violation, message, f"take the write side of {lock}")
+        case _:
+            return _broken(violation, f"{symbol} is {verb(violation.access)} without {lock}", held)
+
+
+def _broken(violation: Violation, message: str, mend: str) -> Finding:
+    reads = violation.kind == "access" and not (violation.writes or violation.iterates)
+    mild = violation.kind == "hand-out" or (reads and violation.language == "python")
     return broken(
-        violation,
-        "inconsistent-lock",
-        Severity.WARNING if mild else Severity.ERROR,
-        message,
-        f"{who} may come while another one holds {lock}, which excludes only those who take it",
-        mend,
+        violation, "inconsistent-lock", Severity.WARNING if mild else Severity.ERROR, message, _harm(violation), mend
     )
+
+
+def _harm(violation: Violation) -> str:
+    """What goes wrong without a lock that is declared."""
+    lock = violation.name
+    if violation.kind == "hand-out":
+        return OF_LANGUAGE.get((violation.language, "hand-out"), HARM["hand-out"])
+    if violation.kind != "access":
+        return f"what it does under the protection of {lock} races with those who hold it"
+    if violation.language == "go":
+        return f"it races with whoever holds {lock}: what is seen, or what stays, is not defined"
+    if violation.iterates:
+        return f"whoever holds {lock} may change it meanwhile: RuntimeError, or missed entries"
+    if violation.writes:
+        return f"whoever holds {lock} may have read what this changes, and goes on with it, or overwrites the change"
+    return f"whoever holds {lock} may be half done: what is seen may never have been meant to be seen"
 
 
 def _handed_out(race: Race) -> Finding:

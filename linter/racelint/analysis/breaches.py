@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from racelint.analysis.collisions import RESIZES
 from racelint.analysis.confinement import Confinement
 from racelint.analysis.contexts import Came, Contexts, Entry, is_possible, targets
 from racelint.analysis.declared import Declared, Told
-from racelint.analysis.effects import WRITES, Access, CallSite, Effects, Start
+from racelint.analysis.effects import CONTENT, WRITES, Access, CallSite, Effects, Start
 from racelint.analysis.gathering import CONSTRUCTORS
-from racelint.analysis.guards import LOCKED_NAME, Guards
+from racelint.analysis.guards import HANDED, LOCKED_NAME, Guards
 from racelint.analysis.objects import FRESH, MAYBE
 from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places, holds
@@ -19,7 +20,7 @@ from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.state import THREADS
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.values import Captured, Fresh
+from racelint.analysis.values import Captured, Copy, Field, Fresh
 from racelint.span import Span
 
 MADE = CONSTRUCTORS | {"__post_init__", "__init_subclass__", "__set_name__", "__attrs_post_init__"}
@@ -30,7 +31,7 @@ BEATS = {"iterate": 1}  # of several accesses on one line the worst one is told
 class Breach(NamedTuple):
     """One line that breaks an annotation.
 
-    `kind` is "access" of a guarded place, "call" or "start" of a function that requires a lock, or "outside" for what
+    `kind` is "access" of a guarded place, "hand-out" of its live content from under the lock, "call" or "start" of a function that requires a lock, or "outside" for what
     is done outside of its context; `place` is None for calls and starts, whose `callee` is given. `entry` is None where
     no context is known to come there. `read_side` says that the lock is held, but on the side that others may hold.
     """
@@ -62,6 +63,7 @@ class Breaches:
         self._races = races
         self._guards = guards
         self._declared = declared
+        self._changed: set[Place] | None = None
         self._confinement = Confinement(symbols, contexts, declared)
 
     def of_locks(self) -> list[Breach]:
@@ -88,8 +90,10 @@ class Breaches:
         return list(found.values())
 
     def _reported(self) -> Iterator[tuple[str, Effects]]:
+        """The functions that findings may stand in; what comes before all others needs no lock."""
         for function_id, effects in self._summaries.effects.items():
-            if self._symbols.functions[function_id][0].reported:
+            source, function = self._symbols.functions[function_id]
+            if source.reported and not function.is_initial:
                 yield function_id, effects
 
     # --- guards -------------------------------------------------------------------------------------------------------
@@ -98,20 +102,54 @@ class Breaches:
         for access in effects.all_accesses():
             located = self._places.locate(access.path)
             told = self._declared.guard(located.place) if located is not None else None
-            if told is None or located is None or access.kind == "hand-out" or self._fills(function_id, access, located):
+            if told is None or located is None or self._fills(function_id, access, located):
+                continue
+            if access.kind == "hand-out":
+                yield from self._handed_out(function_id, access, located, told)
                 continue
             shared = access.kind not in WRITES
             for spot in self._spots(function_id, access):
                 locks = spot.locks if spot is not None else self._places.locks(access.held)
                 if holds(locks, told.name, shared=shared):
                     continue
-                sure = 3 if located.certain and (spot is None or (spot.entry.sure and spot.receiver != MAYBE)) else 2
-                breach = Breach(
-                    "access", told, function_id, access.span, access.kind, located.place, "",
-                    spot.entry if spot is not None else None, locks, sure if located.certain else 1,
-                    holds(locks, told.name, shared=True),
+                yield from self._blamed(
+                    Breach(
+                        "access", told, function_id, access.span, access.kind, located.place, "",
+                        spot.entry if spot is not None else None, locks, self._confidence(function_id, located, spot),
+                        holds(locks, told.name, shared=True),
+                    )
                 )  # fmt: skip
-                yield from self._blamed(breach)
+
+    def _handed_out(self, function_id: str, access: Access, located: Located, told: Told) -> Iterator[Breach]:
+        """A container that is returned live by the function that takes its lock, while it is changed in place."""
+        locks = self._places.locks(access.held)
+        if holds(locks, told.name, shared=True) and located.place in self._resized():
+            entry = next(iter(self._contexts.entries.get(function_id, {})), None)
+            sure = 2 if located.certain else 1
+            yield Breach("hand-out", told, function_id, access.span, access.kind, located.place, "", entry, locks, sure)
+
+    def _resized(self) -> set[Place]:
+        """The places whose containers are changed in place, in a way that those meet who iterate over them."""
+        if self._changed is None:
+            self._changed = set()
+            for effects in self._summaries.effects.values():
+                for access in effects.all_accesses():
+                    if access.kind in RESIZES and access.detail in HANDED:
+                        located = self._places.locate(access.path)
+                        self._changed |= {located.place} if located is not None else set()
+        return self._changed
+
+    def _confidence(self, function_id: str, located: Located, spot: Spot | None) -> int:
+        """How sure it is whose object an access is of, and that nobody on the way holds the lock."""
+        if not located.certain or (spot is not None and self._is_unseen(function_id, spot.entry)):
+            return 1
+        return 3 if spot is None or (spot.entry.sure and spot.receiver != MAYBE) else 2
+
+    def _is_unseen(self, function_id: str, entry: Entry) -> bool:
+        """Whether a function in a function was handed to who knows whom: perhaps it runs right there."""
+        if self._contexts.roots[entry.context].kind != "unknown":
+            return False
+        return not self._may_be_entered(self._contexts.root(function_id, entry))
 
     def _spots(self, function_id: str, access: Access) -> Iterator[Spot | None]:
         """The states in which an access is reached; None if nobody is known to come there, but somebody may."""
@@ -129,8 +167,11 @@ class Breaches:
 
     def _fills(self, function_id: str, access: Access, located: Located) -> bool:
         """Whether a constructor fills its own object, or a function one that it has made."""
+        path = access.path
+        if isinstance(path, Field) and isinstance(path.base, Copy) and access.kind not in CONTENT:
+            return True  # what is in a container is shared with what the object was copied from
         made = located.own or located.constructed
-        return isinstance(root(access.path), Fresh) or (made and self._constructs(function_id))
+        return isinstance(root(path), Fresh) or (made and self._constructs(function_id))
 
     def _constructs(self, function_id: str) -> bool:
         return self._symbols.functions[function_id][1].name in MADE
@@ -174,13 +215,12 @@ class Breaches:
                 for told in required:
                     if not holds(locks, told.name, shared=True):
                         sure = 3 if site.certain and (entry is None or entry.sure) else 2
+                        sure = 1 if entry is not None and self._is_unseen(function_id, entry) else sure
                         callee = str(site.callee)
                         yield Breach("call", told, function_id, site.span, "call", None, callee, entry, locks, sure)
 
     def _is_own(self, function_id: str, site: CallSite) -> bool:
         """Whether a constructor, or who has just made the object, calls: nobody else has it."""
-        if self._symbols.functions[function_id][1].name == MODULE:
-            return True
         if site.receiver is None:
             return False
         own = self._constructs(function_id) and self._symbols.is_instance(site.receiver)
@@ -205,17 +245,19 @@ class Breaches:
                 continue
             for target in targets(start.callee):
                 for told in self._declared.required.get(target.function, ()):
-                    if not self._is_handed(target.function, start, told):
+                    if not self._is_handed(target.function, effects, start, told):
                         locks = self._places.locks(start.held)
                         entry = next(iter(self._contexts.entries.get(function_id, {})), None)
                         yield Breach(
                             "start", told, function_id, start.span, "start", None, target.function, entry, locks, 3
                         )
 
-    def _is_handed(self, callee: str, start: Start, told: Told) -> bool:
-        """Whether the lock may go over to what is started: that gives it back, or who started it holds it meanwhile."""
-        given_back = self._summaries.of(callee).releases
-        return bool(given_back) or holds(self._places.locks(start.held), told.name, shared=True)
+    def _is_handed(self, callee: str, effects: Effects, start: Start, told: Told) -> bool:
+        """Whether the lock may go over to what is started: that gives it back, or who starts it holds it and waits."""
+        if self._summaries.of(callee).releases:
+            return True
+        kept = [start.held, *effects.waits.values()] if effects.waits else [()]
+        return all(holds(self._places.locks(locks), told.name, shared=True) for locks in kept)
 
     # --- confinement --------------------------------------------------------------------------------------------------
 

@@ -146,7 +146,9 @@ class Declared:
         owner = self._symbols.owner_of(function_id)
         return self._symbols.overrides(owner, self._symbols.functions[function_id][1].name) if owner else []
 
-    def _put(self, table: dict[tuple[str, str], Told], key: tuple[str, str], annotation: Annotation, told: Told) -> None:
+    def _put(
+        self, table: dict[tuple[str, str], Told], key: tuple[str, str], annotation: Annotation, told: Told
+    ) -> None:
         known = table.setdefault(key, told)
         if known.name != told.name:
             message = "contradicts another annotation"

@@ -54,10 +54,14 @@ class LockNames:
         for value in (*self._local(scope, first), self._symbols.attribute(scope.module, first)):
             if value is not None:
                 return self._of(value, first, rest)
+        module = self._symbols.content(scope.module)
+        if rest and not module.traits.duck_typed:  # of a package, or what methods elsewhere call their object
+            return next((self._member(o, rest) for o in self._around(scope) if self._has(o, rest[0])), Named(""))
         if any([self._is_open(owner) for owner in self._around(scope)]):
             return Named("")
         owners = [owner.rpartition(":")[2] for owner in self._around(scope)]
-        where = f"neither {owners[0]} nor the module has" if owners else "nothing here has"
+        whole = "package" if module.package else "module"
+        where = f"neither {owners[0]} nor its {whole} has" if owners else f"nothing in the {whole} has"
         return Named("", f"{where} the name {first}")
 
     # --- what a name begins with --------------------------------------------------------------------------------------
@@ -173,6 +177,8 @@ class LockNames:
         record = self._symbols.types[type_id][1]
         if record.is_interface or record.underlying is not None or record.embedded or self._is_open(type_id):
             return True
-        if any([isinstance(a, Builtin) and a.name in self._concurrency.locks for a in self._symbols.ancestors(type_id)]):
+        if any(
+            [isinstance(a, Builtin) and a.name in self._concurrency.locks for a in self._symbols.ancestors(type_id)]
+        ):
             return True
         return any([all([self._symbols.method(type_id, name) for name in pair]) for pair in OWN])

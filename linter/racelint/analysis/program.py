@@ -115,7 +115,7 @@ class Program:
         """The worst access of each guarded place without its guard; places with a sure race are left out."""
         linked = self._link()
         for pair in self._guards(linked).all():
-            if linked.declared.speaks_of(pair.place) and pair.shape != "hand-out":
+            if linked.declared.speaks_of(pair.place):
                 continue
             proven = linked.pairs.get(pair.place)
             if proven is None or proven.confidence < 2:

@@ -16,7 +16,7 @@ from racelint.span import Location
 class Violation:
     """One line that breaks an annotation.
 
-    `kind` is "access" (of a guarded place), "call" or "start" (of a function, `symbol`, whose callers hold a lock) or
+    `kind` is "access" (of a guarded place), "hand-out" (of its live content from under the lock), "call" or "start" (of a function, `symbol`, whose callers hold a lock) or
     "outside" (of the context that something is confined to). `name` is the lock or the context as the annotation at
     `declared` has it. `writes` and `iterates` say what an access does; `read_side` that the lock is held, but on the
     side that others may hold, too. `confidence` is 1 (low) to 3 (high).
