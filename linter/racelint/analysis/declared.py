@@ -60,6 +60,16 @@ class Declared:
         for source, annotation in symbols.annotations:
             self._read(source, annotation)
 
+    @property
+    def asks(self) -> bool:
+        """Whether any annotation asks for a lock."""
+        return bool(self.guards or self.required)
+
+    @property
+    def confines(self) -> bool:
+        """Whether any annotation names a context."""
+        return bool(self.confined or self.confined_types or self.confined_functions)
+
     def guard(self, place: Place) -> Told | None:
         """The lock that a place is said to be guarded by."""
         return self.guards.get((place.owner, place.name)) if self.guards and not place.depth else None

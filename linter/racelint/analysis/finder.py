@@ -78,8 +78,8 @@ class Finder:
         receivers = Receivers(self._symbols, self._types, self._places, objects, active)
         deciding = Deciding(self._product.effects, self._edges)
         return Spreading(
-            self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers, self._found,
-            self._declared,
+            self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers,
+            self._found, self._declared,
         )  # fmt: skip
 
     def _root(self, context: Context) -> None:

@@ -11,10 +11,12 @@ from typing import NamedTuple, TypeAlias
 from racelint.analysis.breaches import Breaches
 from racelint.analysis.caches import Caches
 from racelint.analysis.cachewrites import CacheMutation, CacheTeller
+from racelint.analysis.checks import Breach, Checks
 from racelint.analysis.confinement import Confinement
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.declared import Declared, Problem
 from racelint.analysis.describe import Describe
+from racelint.analysis.escapes import Escapes
 from racelint.analysis.explain import Explainer
 from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
@@ -44,6 +46,8 @@ class _Linked(NamedTuple):
     """What is known of the contexts of a program."""
 
     declared: Declared
+    checks: Checks
+    breaches: list[Breach]
     places: Places
     contexts: Contexts
     races: Races
@@ -106,7 +110,7 @@ class Program:
     def races(self) -> Iterator[Race]:
         """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""
         linked = self._link()
-        told = self._told(linked) if linked.declared.guards else frozenset()
+        told = {(breach.function, breach.span.line) for breach in linked.breaches if breach.confidence > 1}
         for pair in linked.pairs.values():
             if linked.declared.confinement(pair.place) is None and told.isdisjoint(sides_of(pair)):
                 yield linked.teller.pair(pair)
@@ -114,7 +118,7 @@ class Program:
     def guard_breaches(self) -> Iterator[Race]:
         """The worst access of each guarded place without its guard; places with a sure race are left out."""
         linked = self._link()
-        for pair in self._guards(linked).all():
+        for pair in Guards(self._symbols, linked.places, linked.contexts, linked.races).all():
             if linked.declared.speaks_of(pair.place):
                 continue
             proven = linked.pairs.get(pair.place)
@@ -125,15 +129,13 @@ class Program:
         """What breaks annotations that name locks: accesses of guarded places, calls that require a lock."""
         linked = self._link()
         teller = ViolationTeller(self._symbols, linked.teller)
-        for breach in self._breaches(linked).of_locks():
-            yield teller.told(breach)
+        yield from map(teller.told, linked.breaches)
 
     def escapes(self) -> Iterator[Violation]:
         """What is confined to one context, and used in another one."""
         linked = self._link()
         teller = ViolationTeller(self._symbols, linked.teller)
-        for breach in self._breaches(linked).of_confinement():
-            yield teller.told(breach)
+        yield from map(teller.told, Escapes(linked.checks).all() if linked.declared.confines else ())
 
     def bad_annotations(self) -> Iterator[Problem]:
         """Annotations that cannot be right, in reported sources."""
@@ -141,19 +143,6 @@ class Program:
         for problem in self._link().declared.problems if self._symbols.annotations else ():
             if problem.location.path in reported:
                 yield problem
-
-    def _guards(self, linked: _Linked) -> Guards:
-        return Guards(self._symbols, linked.places, linked.contexts, linked.races)
-
-    def _breaches(self, linked: _Linked) -> Breaches:
-        return Breaches(
-            self._symbols, self._summaries, linked.places, linked.contexts, linked.races, self._guards(linked),
-            linked.declared,
-        )  # fmt: skip
-
-    def _told(self, linked: _Linked) -> frozenset[tuple[str, int]]:
-        """The lines whose accesses break an annotation: they are told once, as that."""
-        return frozenset([(b.function, b.span.line) for b in self._breaches(linked).of_locks() if b.confidence > 1])
 
     def stale_writes(self) -> Iterator[Race]:
         """Writes that depend on what was read before a suspension, where another task may write meanwhile."""
@@ -176,7 +165,7 @@ class Program:
         linked, describe = self._link(), Describe(self._symbols, self._types)
         explainer = Explainer(
             self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
-            self._held(), describe,
+            self._held(), describe, linked.declared,
         )  # fmt: skip
         return explainer.explain(path, line)
 
@@ -197,7 +186,9 @@ class Program:
             pairs = one_a_cause(races.all())
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
             teller = Teller(self._symbols, contexts, places)
-            self._linked = _Linked(declared, places, contexts, races, pairs, suspensions, teller)
+            checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
+            breaches = Breaches(checks, Guards(self._symbols, places, contexts, races)).all() if declared.asks else []
+            self._linked = _Linked(declared, checks, breaches, places, contexts, races, pairs, suspensions, teller)
         return self._linked
 
     def _run_all(self) -> None:

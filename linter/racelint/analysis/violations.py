@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racelint.analysis.breaches import Breach
+from racelint.analysis.checks import Breach
 from racelint.analysis.effects import WRITES
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import KINDS, Teller
@@ -16,10 +16,10 @@ from racelint.span import Location
 class Violation:
     """One line that breaks an annotation.
 
-    `kind` is "access" (of a guarded place), "hand-out" (of its live content from under the lock), "call" or "start" (of a function, `symbol`, whose callers hold a lock) or
-    "outside" (of the context that something is confined to). `name` is the lock or the context as the annotation at
-    `declared` has it. `writes` and `iterates` say what an access does; `read_side` that the lock is held, but on the
-    side that others may hold, too. `confidence` is 1 (low) to 3 (high).
+    `kind` is "access" (of a guarded place), "hand-out" (of its live content from under the lock), "call" or "start" (of
+    a function, `symbol`, whose callers hold a lock) or "outside" (of the context that something is confined to). `name`
+    is the lock or the context as the annotation at `declared` has it. `writes` and `iterates` say what an access does;
+    `read_side` that the lock is held, but on the side that others may hold, too. `confidence` is 1 (low) to 3 (high).
     """
 
     kind: str

@@ -80,7 +80,10 @@ def speaks(data: bytes) -> bool:
 
 
 def read(text: str) -> Iterator[tuple[Kind, str, tuple[tuple[str, ...], ...]]]:
-    """The annotations in a comment's text: kind, what it names as it is written, and the names; quoted ones are none."""
+    """The annotations in a comment's text: kind, what it names as it is written, and the names.
+
+    What stands in backticks is quoted.
+    """
     text = _QUOTED.sub("``", text)
     for match in _NOTE.finditer(text):
         kind: Kind = match[1]  # type: ignore[assignment]
@@ -96,7 +99,7 @@ def read(text: str) -> Iterator[tuple[Kind, str, tuple[tuple[str, ...], ...]]]:
 def names_of(text: str) -> tuple[tuple[str, ...], ...]:
     """The dotted names between commas; () if it is anything else."""
     names = tuple([tuple(part.strip().split(".")) for part in text.split(",")])
-    return names if all([part.isidentifier() for name in names for part in name]) else ()
+    return names if all(part.isidentifier() for name in names for part in name) else ()
 
 
 def _below(comment: Comment, alone: Collection[int]) -> int:
