@@ -8,7 +8,7 @@ from racelint.analysis.checks import Breach, Checks, worst
 from racelint.analysis.collisions import RESIZES
 from racelint.analysis.contexts import Came, Entry, is_possible, targets
 from racelint.analysis.declared import Told
-from racelint.analysis.effects import WRITES, Access, CallSite, Effects, Start
+from racelint.analysis.effects import CONTENT, IN_PLACE, WRITES, Access, CallSite, Effects, Start
 from racelint.analysis.guards import HANDED, LOCKED_NAME, Guards
 from racelint.analysis.objects import FRESH
 from racelint.analysis.paths import root
@@ -29,7 +29,7 @@ class Breaches:
         self._contexts = checks.contexts
         self._declared = checks.declared
         self._guards = guards
-        self._changed: set[Place] | None = None
+        self._changed: tuple[set[Place], set[Place]] | None = None
 
     def all(self) -> list[Breach]:
         """Guarded places that are accessed, and functions that are called, without the lock that they need."""
@@ -54,7 +54,7 @@ class Breaches:
                 continue
             if access.kind == "hand-out":
                 yield from self._handed_out(function_id, access, located, told)
-            else:
+            elif not _reads_content(access) or located.place in self._changes()[0]:
                 yield from self._without(function_id, access, located, told)
 
     def _without(self, function_id: str, access: Access, located: Located, told: Told) -> Iterator[Breach]:
@@ -76,20 +76,25 @@ class Breaches:
     def _handed_out(self, function_id: str, access: Access, located: Located, told: Told) -> Iterator[Breach]:
         """A container that is returned live by the function that takes its lock, while it is changed in place."""
         locks = self._places.locks(access.held)
-        if holds(locks, told.name, shared=True) and located.place in self._resized():
+        if holds(locks, told.name, shared=True) and located.place in self._changes()[1]:
             entry = next(iter(self._contexts.entries.get(function_id, {})), None)
             sure = 2 if located.certain else 1
             yield Breach("hand-out", told, function_id, access.span, access.kind, located.place, "", entry, locks, sure)
 
-    def _resized(self) -> set[Place]:
-        """The places whose containers are changed in place, in a way that those meet who iterate over them."""
+    def _changes(self) -> tuple[set[Place], set[Place]]:
+        """The places whose containers are changed in place, and those where whoever iterates over them meets that.
+
+        Others are only ever replaced: who has read one under the lock may go on with it.
+        """
         if self._changed is None:
-            self._changed = set()
-            for effects in self._checks.summaries.effects.values():
+            changed, resized = self._changed = (set[Place](), set[Place]())
+            for function_id, effects in self._checks.summaries.effects.items():
                 for access in effects.all_accesses():
-                    if access.kind in RESIZES and access.detail in HANDED:
-                        located = self._places.locate(access.path)
-                        self._changed |= {located.place} if located is not None else set()
+                    located = self._places.locate(access.path) if access.kind in IN_PLACE else None
+                    if located is not None and not self._checks.fills(function_id, access, located):
+                        changed.add(located.place)
+                        if access.kind in RESIZES and access.detail in HANDED:
+                            resized.add(located.place)
         return self._changed
 
     def _blamed(self, breach: Breach) -> Iterator[Breach]:
@@ -168,3 +173,8 @@ class Breaches:
             return True
         kept = [start.held, *effects.waits.values()] if effects.waits else [()]
         return all([holds(self._places.locks(locks), told.name, shared=True) for locks in kept])
+
+
+def _reads_content(access: Access) -> bool:
+    """Whether only what is in a container is read, by whatever name; what a log writes is read as a whole."""
+    return access.kind in CONTENT and access.kind not in WRITES and bool(access.detail or access.kind != "peek")

@@ -58,7 +58,9 @@ class LockNames:
         if rest and not module.traits.duck_typed:  # of a package, or what methods elsewhere call their object
             return next((self._member(o, rest) for o in self._around(scope) if self._has(o, rest[0])), Named(""))
         if any([self._is_open(owner) for owner in self._around(scope)]):
-            return Named("")
+            return Named(f"{ANY_LOCK}.{name[-1]}")
+        if any([self._is_below(owner, first) for owner in self._around(scope)]):
+            return Named(f"{ANY_LOCK}.{name[-1]}")
         owners = [owner.rpartition(":")[2] for owner in self._around(scope)]
         whole = "package" if module.package else "module"
         where = f"neither {owners[0]} nor its {whole} has" if owners else f"nothing in the {whole} has"
@@ -101,6 +103,10 @@ class LockNames:
             or self._symbols.method(owner, name) is not None
         )
 
+    def _is_below(self, owner: str, name: str) -> bool:
+        """Whether a class that inherits from the one at hand has a name."""
+        return any([self._has(below, name) for below in sorted(self._symbols.subtypes(owner))])
+
     def _is_open(self, owner: str) -> bool:
         """Whether a type may have fields that its sources do not show: of a library's base, or set from outside."""
         for ancestor in self._symbols.ancestors(owner):
@@ -122,6 +128,8 @@ class LockNames:
             owner = inner.type
         if not self._has(owner, last):
             return self._missing(owner, last)
+        if self._symbols.field(owner, last) is None and self._symbols.method(owner, last) is not None:
+            return Named(ANY_LOCK)  # a property
         for part in self._symbols.embedding.chain(owner, last):
             inner = self._types.field(owner, part)
             if not isinstance(inner, ClassType):
@@ -130,8 +138,8 @@ class LockNames:
         return self._checked(self._places.lock_of_field(owner, last), last, self._types.field(owner, last))
 
     def _missing(self, owner: str, name: str) -> Named:
-        if self._is_open(owner) or name in self._symbols.stored_from_outside:
-            return Named("")
+        if self._is_open(owner) or self._is_below(owner, name) or name in self._symbols.stored_from_outside:
+            return Named(f"{ANY_LOCK}.{name}")
         return Named("", f"{owner.rpartition(':')[2]} has no {name}")
 
     def _of(self, value: Value, first: str, rest: list[str]) -> Named:

@@ -90,25 +90,25 @@ class Noted(Expressions):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 inner = _parsed(node.value)
                 found += [n._replace(span=self.span(node)) for n in self._typed(inner)] if inner is not None else []
-            elif isinstance(node, ast.Subscript) and dotted(node.value).rpartition(".")[2] == "Annotated":
+            elif isinstance(node, ast.Subscript) and self._named(node.value).rpartition(".")[2] == "Annotated":
                 metadata = node.slice.elts[1:] if isinstance(node.slice, ast.Tuple) else []
                 found += [note for item in metadata if isinstance(item, ast.Call) and (note := self._of_call(item))]
         return found
 
     def _of_call(self, call: ast.Call) -> Note | None:
-        kind = CLASSES.get(self._called(call).rpartition(".")[2])
+        kind = CLASSES.get(self._named(call.func).rpartition(".")[2])
         return self._note(kind, call, [*call.args, *[keyword.value for keyword in call.keywords]]) if kind else None
 
     def _of_decorator(self, node: ast.expr) -> Note | None:
-        called = self._called(node) if isinstance(node, ast.Call) else ""
+        called = self._named(node.func) if isinstance(node, ast.Call) else ""
         *module, name = called.split(".")
         if not isinstance(node, ast.Call) or name != DECORATOR or module[-1:] != [MODULE]:
             return None
         return self._note("requires_lock", node, node.args)
 
-    def _called(self, call: ast.Call) -> str:
-        """What is called, by the name that it was imported under."""
-        name = dotted(call.func)
+    def _named(self, node: ast.expr) -> str:
+        """A dotted name, as it is called where it was imported from."""
+        name = dotted(node)
         first, _, rest = name.partition(".")
         known = self._imports.get(first)
         if known is None:
