@@ -128,8 +128,10 @@ class LockNames:
             owner = inner.type
         if not self._has(owner, last):
             return self._missing(owner, last)
-        if self._symbols.field(owner, last) is None and self._symbols.method(owner, last) is not None:
-            return Named(ANY_LOCK)  # a property
+        method = self._symbols.method(owner, last) if self._symbols.field(owner, last) is None else None
+        if method is not None:
+            is_property = self._symbols.functions[method][1].is_property
+            return Named(ANY_LOCK) if is_property else Named("", f"{last} is a method, which is no lock")
         for part in self._symbols.embedding.chain(owner, last):
             inner = self._types.field(owner, part)
             if not isinstance(inner, ClassType):

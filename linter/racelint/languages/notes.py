@@ -16,6 +16,7 @@ FUNCTIONS: frozenset[Kind] = frozenset({"requires_lock", "confined"})
 TYPES: frozenset[Kind] = frozenset({"confined"})
 
 _WORDS = (b"guarded_by:", b"requires_lock:", b"confined:")
+_COMMENTED = re.compile(rb"(?:#|//|/\*)[^\n]*\b(?:guarded_by|requires_lock|confined):")
 _QUOTED = re.compile(r"`[^`]*`")
 _NOTE = re.compile(r"(?:^|[#/.;,)-]\s*)(guarded_by|requires_lock|confined):[ \t]*")
 _END = r"(?=$|\s*[;#]|\s+[(-]|\s*//|\.\s|\.$)"  # what follows is for people
@@ -76,7 +77,7 @@ class Notes:
 
 def speaks(data: bytes) -> bool:
     """Whether a file may have annotations in comments."""
-    return any(word in data for word in _WORDS)
+    return any(word in data for word in _WORDS) and _COMMENTED.search(data) is not None
 
 
 def read(text: str) -> Iterator[tuple[Kind, str, tuple[tuple[str, ...], ...]]]:
