@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racelint.analysis.checks import Breach, Checks, worst
+from racelint.analysis.checks import Breach, Checks, State, worst
 from racelint.analysis.collisions import RESIZES
 from racelint.analysis.contexts import Came, Entry, is_possible, targets
 from racelint.analysis.declared import Told
 from racelint.analysis.effects import CONTENT, IN_PLACE, WRITES, Access, CallSite, Effects, Start
 from racelint.analysis.guards import HANDED, LOCKED_NAME, Guards
 from racelint.analysis.objects import FRESH
-from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, holds
 from racelint.analysis.state import THREADS
-from racelint.analysis.values import Fresh
 
 LATER = frozenset({"thread", "pool", "goroutine", "task", "loop", "remote", "greenlet"})  # without its starter's locks
 
@@ -59,19 +57,15 @@ class Breaches:
 
     def _without(self, function_id: str, access: Access, located: Located, told: Told) -> Iterator[Breach]:
         """An access in the states in which the lock is not held; the side that others may hold is enough for reads."""
-        for spot in self._checks.spots(function_id, access):
-            locks = spot.locks if spot is not None else self._places.locks(access.held)
-            if holds(locks, told.name, shared=access.kind not in WRITES):
-                continue
-            entry = spot.entry if spot is not None else None
-            sure = self._checks.confidence(function_id, located, spot)
-            read_side = holds(locks, told.name, shared=True)
-            yield from self._blamed(
-                Breach(
-                    "access", told, function_id, access.span, access.kind, located.place, "", entry, locks, sure,
-                    read_side,
-                )
-            )  # fmt: skip
+        for state in self._checks.states(function_id, access, located):
+            if not holds(state.locks, told.name, shared=access.kind not in WRITES):
+                read_side = holds(state.locks, told.name, shared=True)
+                yield from self._blamed(
+                    Breach(
+                        "access", told, function_id, access.span, access.kind, located.place, "", state.entry,
+                        state.locks, state.sure, read_side,
+                    )
+                )  # fmt: skip
 
     def _handed_out(self, function_id: str, access: Access, located: Located, told: Told) -> Iterator[Breach]:
         """A container that is returned live by the function that takes its lock, while it is changed in place."""
@@ -123,36 +117,31 @@ class Breaches:
         """The calls of functions whose callers hold a lock, by those that do not."""
         for site in effects.calls.values():
             required = self._declared.required.get(site.callee) if isinstance(site.callee, str) else None
-            if not required or site.joined & THREADS or self._is_own(function_id, site):
+            own = site.receiver is not None and self._checks.owns(function_id, site.receiver)
+            if not required or site.joined & THREADS or own:
                 continue
-            for entry in self._entries(function_id, site):
-                locks = self._places.locks(site.held) | (entry.locks if entry is not None else frozenset())
-                sure = 3 if site.certain and (entry is None or entry.sure) else 2
-                sure = 1 if entry is not None and self._checks.is_unseen(function_id, entry) else sure
+            held = self._places.locks(site.held)
+            for state in self._states(function_id, site):
                 for told in required:
-                    if not holds(locks, told.name, shared=True):
-                        callee = str(site.callee)
-                        yield Breach("call", told, function_id, site.span, "call", None, callee, entry, locks, sure)
+                    if not holds(state.locks | held, told.name, shared=True):
+                        yield Breach(
+                            "call", told, function_id, site.span, "call", None, str(site.callee), state.entry,
+                            state.locks | held, state.sure,
+                        )  # fmt: skip
 
-    def _is_own(self, function_id: str, site: CallSite) -> bool:
-        """Whether a constructor, or who has just made the object, calls: nobody else has it."""
-        if site.receiver is None:
-            return False
-        own = self._checks.constructs(function_id) and self._symbols.is_instance(site.receiver)
-        return own or isinstance(root(site.receiver), Fresh)
-
-    def _entries(self, function_id: str, site: CallSite) -> Iterator[Entry | None]:
+    def _states(self, function_id: str, site: CallSite) -> Iterator[State]:
         """The states in which a call is made by others than constructors and those who are told to hold the lock."""
         entries = self._contexts.entries.get(function_id)
         is_contract = self._guards.is_contract(function_id)
-        if entries is None and self._checks.may_be_entered(function_id) and not is_contract:
-            yield None
+        if entries is None and not is_contract:
+            yield from [State(None, locks, 2) for locks in self._checks.unseen(function_id)]
         own = site.receiver is not None and self._symbols.is_instance(site.receiver)
         for entry, came in (entries or {}).items():
             if own and (entry.receiver == FRESH or entry.constructor):
                 continue
             if is_possible(site.needs, entry) and not (came is None and is_contract):
-                yield entry
+                sure = 3 if site.certain and entry.sure else 2
+                yield State(entry, entry.locks, 1 if self._checks.is_handed_on(function_id, entry) else sure)
 
     def _starts(self, function_id: str, effects: Effects) -> Iterator[Breach]:
         """Functions that require a lock and run elsewhere, where nobody holds it."""

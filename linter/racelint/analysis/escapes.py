@@ -37,13 +37,11 @@ class Escapes:
             told = self._declared.confinement(located.place) if located is not None else None
             if told is None or located is None or self._checks.fills(function_id, access, located):
                 continue
-            for spot in self._checks.spots(function_id, access):
-                if spot is not None and self._confinement.is_outside(told.name, function_id, spot.entry):
-                    sure = self._checks.confidence(function_id, located, spot)
+            for entry, locks, sure in self._checks.states(function_id, access, located):
+                if entry is not None and self._confinement.is_outside(told.name, function_id, entry):
                     yield Breach(
-                        "outside", told, function_id, access.span, access.kind, located.place, "", spot.entry,
-                        spot.locks, sure,
-                    )  # fmt: skip
+                        "outside", told, function_id, access.span, access.kind, located.place, "", entry, locks, sure
+                    )
 
     def _calls(self, function_id: str) -> Iterator[Breach]:
         """The calls of a confined function by other contexts; who is started with it is its context."""
