@@ -150,13 +150,23 @@ class Checks:
         return not self.may_be_entered(self.contexts.root(function_id, entry))
 
     def _is_before(self, spot: Spot) -> bool:
-        """Whether a variable's object is still only its function's: nothing has been started yet."""
+        """Whether a variable's object is still only its function's: nothing that knows it has been started yet."""
         start = root(spot.access.path)
         if not isinstance(start, Captured) or start.function != spot.function:
             return False
         made = self.symbols.functions[spot.function][1].bindings.get(start.name, ())
-        is_made = bool(made) and all([self._makes(spot.function, value) for value in made])
-        return bool(spot.before) or (is_made and not spot.access.started)
+        if spot.before or not made or not all([self._makes(spot.function, value) for value in made]):
+            return bool(spot.before)
+        effects, here = self.summaries.effects[spot.function], spot.access.span[:2]
+        calls = [site for site in effects.calls.values() if site.span[:2] < here]
+        lent = [site for site in calls if site.receiver == start or isinstance(site.receiver, Fresh)]
+        started = [other for other in effects.starts.values() if other.span[:2] < here]
+        return not started and not any([self._starts(site) for site in lent])
+
+    def _starts(self, site: CallSite) -> bool:
+        """Whether a call may start something."""
+        effects = self.summaries.effects.get(site.callee) if isinstance(site.callee, str) else None
+        return effects is None or effects.starts_any
 
     def _makes(self, function_id: str, value: Expr) -> bool:
         """Whether an expression makes an object."""
