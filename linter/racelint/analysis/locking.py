@@ -49,12 +49,12 @@ class Locking(Starting, Attributes):
                 row = self.knowledge.concurrency.locks.get(name)
                 if row is not None and row.kind == "counted" and self.is_bound_to_one(value):
                     return "async" if name.startswith("asyncio") else "exclusive"
-                return row.kind if row is not None else ""
+                return row.kind if row is not None else "unknown" if self._is_declared(value) else ""
             case ClassType(type=type_id):
                 for ancestor in self.symbols.ancestors(type_id):
                     if isinstance(ancestor, Builtin) and ancestor.name in self.knowledge.concurrency.locks:
                         return self.knowledge.concurrency.locks[ancestor.name].kind
-                return self._own_lock(type_id)
+                return self._own_lock(type_id) or ("unknown" if self._is_declared(value) else "")
         if isinstance(value, Param):
             parameters = self.symbols.functions[value.function][1].parameters
             named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
