@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from tests.unit.programs import lower
 
-from racelint import plugins, run
+from racelint import annotations, plugins, run
 from racelint.analysis.places import holds
 from racelint.analysis.program import Program, link
 from racelint.finding import Finding
 from racelint.languages.go import FRONT_END as GO
 from racelint.model import Source
+
+RUN = (
+    "import sys, runpy; sys.path.insert(0, {0!r}); runpy.run_path({0!r} + '/program.py'); "
+    "assert 'racelint' not in sys.modules"
+)
 
 
 def linked(text: str) -> Program:
@@ -159,3 +167,20 @@ def test_what_is_not_shown_is_not_checked():
 )
 def test_why_an_annotation_is_bad(guard, because):
     assert [f.because for f in findings(table("pass", guard=guard))] == [because]
+
+
+def test_the_module_for_users_stands_alone(tmp_path):
+    """It may be copied into any project: it needs nothing of racelint, and does nothing to what it marks."""
+    copy = tmp_path / "annotations.py"
+    copy.write_text(Path(annotations.__file__).read_text("utf-8"), "utf-8")
+    program = (
+        "from typing import Annotated, get_type_hints\n"
+        "from annotations import Confined, GuardedBy, requires_lock\n"
+        "class A:\n    rows: Annotated[dict[str, int], GuardedBy('_lock'), Confined('event-loop')]\n"
+        "def f(): return 1\n"
+        "assert requires_lock('_lock', 'other')(f) is f\n"
+        "hint = get_type_hints(A, include_extras=True)['rows']\n"
+        "assert hint.__metadata__ == (GuardedBy(lock='_lock'), Confined(context='event-loop'))\n"
+    )
+    (tmp_path / "program.py").write_text(program, "utf-8")
+    subprocess.run([sys.executable, "-I", "-S", "-c", RUN.format(str(tmp_path))], check=True)
