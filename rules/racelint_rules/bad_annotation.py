@@ -6,7 +6,7 @@ from racelint.api import Confidence, Finding, Program, Severity, rule
 
 HARM = "people believe what it says, and nothing checks it"
 MENDS = {
-    "guarded_by": "name a lock of the same object (self._lock) or of the module, beside the field or variable",
+    "guarded_by": "name a lock of the same object (self._lock), the module or the function, beside what it guards",
     "requires_lock": "name a lock of the same object (self._lock) or of the module, at the function's head",
     "confined": "put it beside a field, a module's variable, a function or a class",
 }
@@ -19,8 +19,9 @@ def bad_annotation(program: Program) -> Iterator[Finding]:
     ## What it finds
 
     `guarded_by:` and `requires_lock:` whose lock is no attribute of the class and no variable of the module, or
-    something that is no lock (a dict, a class without acquire and release); `guarded_by:` beside a local variable or a
-    function, `requires_lock:` that is not at the head of a function; a place with two guards.
+    something that is no lock (a dict, a class without acquire and release); `guarded_by:` beside a function or a
+    variable that no other function uses, `requires_lock:` that is not at the head of a function; a place with two
+    guards.
 
     ## Why it is a bug
 

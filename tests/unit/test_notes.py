@@ -120,6 +120,28 @@ def test_fields_and_variables_of_python():
     ]
 
 
+def test_variables_that_functions_share():
+    module = lower(
+        """
+        def f():
+            rows = {}  # guarded_by: lock
+            # confined: worker
+            cells, own = {}, 1
+            own = 2  # guarded_by: lock
+            def g():
+                rows[1] = cells
+                inner = 1  # guarded_by: lock
+                return lambda: inner
+        """
+    )
+    assert sorted(annotations(module)) == [
+        "confined worker: nothing",
+        "guarded_by lock: nothing",
+        "guarded_by lock: variable f.g.inner",
+        "guarded_by lock: variable f.rows",
+    ]
+
+
 def test_functions_and_classes_of_python():
     module = lower(
         """
@@ -229,6 +251,28 @@ def test_fields_and_variables_of_go():
         "guarded_by s.Mutex: field S.inner",
         "guarded_by Mutex: field S.d",
         "guarded_by nothing: nothing",
+    ]
+
+
+def test_variables_that_closures_share():
+    module = go(
+        """
+        func f() {
+            rows := map[string]int{} // guarded_by: mu
+            // guarded_by: mu
+            var cells int
+            own := 1 // guarded_by: mu
+            go func() {
+                rows["a"] = cells
+            }()
+            _ = own
+        }
+        """
+    )
+    assert annotations(module) == [
+        "guarded_by mu: variable f.rows",
+        "guarded_by mu: variable f.cells",
+        "guarded_by mu: nothing",
     ]
 
 

@@ -15,6 +15,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places
 from racelint.analysis.races import Races
 from racelint.analysis.spots import Silence, Spot
+from racelint.analysis.state import LOCAL
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Captured, Copy, Field, Fresh, TypeValue, Value
@@ -88,7 +89,7 @@ class Checks:
             for locks in self.unseen(function_id):
                 yield State(None, own | locks, 2 if located.certain else 1)
         for spot in spots if not isinstance(spots, Silence) else ():
-            if not (spot.located.own and spot.constructor) and not self._is_before(spot):
+            if not (spot.located.own and spot.constructor) and not self._is_alone(spot):
                 yield State(spot.entry, spot.locks, self._confidence(function_id, located, spot))
 
     def unseen(self, function_id: str) -> list[frozenset[str]]:
@@ -149,11 +150,13 @@ class Checks:
             return False
         return not self.may_be_entered(self.contexts.root(function_id, entry))
 
-    def _is_before(self, spot: Spot) -> bool:
-        """Whether a variable's object is still only its function's: nothing that knows it has been started yet."""
+    def _is_alone(self, spot: Spot) -> bool:
+        """Whether a variable is only its function's: nothing that knows it has been started yet, or all has ended."""
         start = root(spot.access.path)
         if not isinstance(start, Captured) or start.function != spot.function:
             return False
+        if spot.access.joined & LOCAL:
+            return True
         made = self.symbols.functions[spot.function][1].bindings.get(start.name, ())
         if spot.before or not made or not all([self._makes(spot.function, value) for value in made]):
             return bool(spot.before)

@@ -20,7 +20,7 @@ from racelint.span import Location
 
 MEANT = re.compile(r"loop|thread|goroutine|worker|main")  # `confined: x` with another name may be prose
 HERE = {
-    "guarded_by": "it belongs above or behind the declaration of a field or of a module's variable",
+    "guarded_by": "it belongs above or behind the declaration of a field, or of a variable that several functions use",
     "requires_lock": "it belongs above or behind the head of a function",
     "confined": "it belongs to a field, a module's variable, a function or a class",
 }
@@ -137,9 +137,9 @@ class Declared:
                 yield Told(found.lock, _lock_text(annotation, name), where)
 
     def _scope(self, source: Source, annotation: Annotation) -> Scope:
-        if annotation.target != "function":
+        if annotation.target not in ("function", "variable"):
             return Scope(source.name, f"{source.name}:{annotation.owner}" if annotation.owner else "")
-        function_id = f"{source.name}:{annotation.name}"
+        function_id = f"{source.name}:{annotation.name if annotation.target == 'function' else annotation.owner}"
         function = self._symbols.functions[function_id][1]
         around = function
         while not around.owner and around.parent is not None:  # a function in a method
@@ -149,6 +149,8 @@ class Declared:
     def _key(self, source: Source, annotation: Annotation) -> tuple[str, str]:
         if annotation.target == "global":
             return source.name, annotation.name
+        if annotation.target == "variable":
+            return f"{source.name}:{annotation.owner}", annotation.name
         return self._places.declarer(f"{source.name}:{annotation.owner}", annotation.name), annotation.name
 
     def _overrides(self, function_id: str) -> list[str]:

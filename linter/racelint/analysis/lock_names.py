@@ -86,8 +86,10 @@ class LockNames:
         """A parameter of the function at hand, or a variable of one around it."""
         if not scope.function:
             return
-        parameters = self._symbols.functions[scope.function][1].parameters
-        for index, parameter in enumerate(parameters):
+        function = self._symbols.functions[scope.function][1]
+        if name in function.bindings or name in function.annotations:
+            yield Captured(scope.function, name)
+        for index, parameter in enumerate(function.parameters):
             if parameter.name == name:
                 yield Param(scope.function, index)
         binder = self._types.binder(scope.function, name)

@@ -10,7 +10,7 @@ from racelint.model import Annotation, Comment
 from racelint.span import Span
 
 Kind: TypeAlias = Literal["guarded_by", "requires_lock", "confined"]
-Target: TypeAlias = Literal["field", "global", "function", "type", "nothing"]
+Target: TypeAlias = Literal["field", "global", "variable", "function", "type", "nothing"]
 PLACES: frozenset[Kind] = frozenset({"guarded_by", "confined"})  # what is said of fields and globals
 FUNCTIONS: frozenset[Kind] = frozenset({"requires_lock", "confined"})
 TYPES: frozenset[Kind] = frozenset({"confined"})

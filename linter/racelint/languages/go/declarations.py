@@ -187,6 +187,8 @@ class Lowering(TypeDeclarations):
         bindings = {key: tuple(values) for key, values in scope.bindings.items()}
         parent = None if scope.parent is None else scope.parent.qualname
         births = tuple([birth for birth in scope.births if birth[0] in scope.cells])
+        for variable, where in births if self.notes else ():
+            self.note(PLACES, "variable", scope.qualname, [variable], where)
         self._functions[scope.qualname] = Function(
             name, scope.qualname, owner, parent, parameters, returns, False, False,
             "instance" if owner else "none", False, (), body, bindings, scope.annotations, doc, span, public,

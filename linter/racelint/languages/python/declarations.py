@@ -153,6 +153,8 @@ class Lowering(Statements):
         is_property: bool = False, decorators: tuple[Expr, ...] = (), doc: str = "",
     ) -> None:  # fmt: skip
         bindings = {key: tuple(values) for key, values in scope.bindings.items()}
+        if self.notes:
+            self.note_variables(scope)
         parent = None if outer is None else outer.qualname
         self._functions[scope.qualname] = Function(
             name, scope.qualname, scope.owner, parent, parameters, returns, is_async, scope.is_generator,

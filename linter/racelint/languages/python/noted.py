@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from racelint.languages.notes import FUNCTIONS, PLACES, TYPES, Kind, Note, Notes, Target, names_of
 from racelint.languages.python.annotations import dotted
 from racelint.languages.python.expressions import Expressions
+from racelint.languages.python.scopes import FunctionScope
 from racelint.model import Annotation, Attr, Build, Expr, Imported, Name, Star
 
 CLASSES: dict[str, Kind] = {"GuardedBy": "guarded_by", "Confined": "confined"}
@@ -29,12 +30,15 @@ class Noted(Expressions):
         self.has_typed_notes = False
         self.annotations: list[Annotation] = []
         self._imports: dict[str, Imported] = {}
+        self._variables: list[tuple[str, list[str], ast.stmt]] = []
 
     def note_targets(self, node: ast.Assign | ast.AnnAssign, targets: Sequence[Expr]) -> None:
         """Annotations of what a statement assigns or declares."""
         places = [place for target in targets for place in self._places(target)]
-        if not places:
-            return  # a local variable
+        if not places:  # local variables: it is not known yet whether other functions use them, too
+            names = [target.name for target in targets if isinstance(target, Name) and target.scope == "local"]
+            self._variables.append((self.scope.qualname, names, node))
+            return
         notes = self.notes.take(PLACES, node.lineno, node.end_lineno or node.lineno)
         if self.has_typed_notes and isinstance(node, ast.AnnAssign):
             notes += self._typed(node.annotation)
@@ -48,6 +52,14 @@ class Noted(Expressions):
         if self.has_typed_notes:
             notes += [note for decorator in node.decorator_list if (note := self._of_decorator(decorator))]
         self.annotations += [self._mangled(note).about("function", "", qualname) for note in notes]
+
+    def note_variables(self, scope: FunctionScope) -> None:
+        """Annotations of the variables of a function that functions in it use, too."""
+        for qualname, names, node in self._variables:
+            shared = [name for name in names if name in scope.captured]
+            if qualname == scope.qualname and shared:
+                for note in self.notes.take(PLACES, node.lineno, node.end_lineno or node.lineno):
+                    self.annotations += [self._mangled(note).about("variable", qualname, name) for name in shared]
 
     def note_type(self, node: ast.ClassDef, qualname: str) -> None:
         """Annotations of a class, in front of its body."""
