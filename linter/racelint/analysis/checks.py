@@ -163,7 +163,7 @@ class Checks:
         effects, here = self.summaries.effects[spot.function], spot.access.span[:2]
         calls = [site for site in effects.calls.values() if site.span[:2] < here]
         lent = [site for site in calls if site.receiver == start or isinstance(site.receiver, Fresh)]
-        started = [other for other in effects.starts.values() if other.span[:2] < here]
+        started = [o for o in effects.starts.values() if o.kind != "binding" and o.span[:2] < here]
         return not started and not any([self._starts(site) for site in lent])
 
     def _starts(self, site: CallSite) -> bool:
