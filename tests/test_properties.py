@@ -29,6 +29,12 @@ def texts() -> tuple[str, ...]:
 
 
 @functools.cache
+def go_texts() -> tuple[str, ...]:
+    files = sorted(file for file in FIXTURES.rglob("*.go") if 200 < file.stat().st_size < 8_000)
+    return tuple(file.read_text("utf-8") for file in files)
+
+
+@functools.cache
 def packs() -> tuple[plugins.Pack, ...]:
     return plugins.load()
 
@@ -61,6 +67,46 @@ def test_edited_programs_never_crash(number, seed, edits):
     for _ in range(edits):
         edit(lines, chance)
     module = lowered("\n".join(lines).encode())
+    if isinstance(module, Module):
+        findings(module)
+
+
+ANNOTATIONS = ("guarded_by", "requires_lock", "confined", "guarded_by ", "Guarded_by")
+NAMED = (
+    "",
+    "self._lock",
+    "lock",
+    "_lock",
+    "mu",
+    "s.mu",
+    "self.lock, mu",
+    "event-loop",
+    "a b",
+    "self.",
+    "..",
+    "`",
+    "é",
+    "0",
+)
+
+
+@QUICK
+@given(st.integers(0, 10_000), st.integers(0), st.integers(1, 8), st.sampled_from(["py", "go"]))
+def test_annotations_anywhere_never_crash(number, seed, count, language):
+    """Comments of any kind behind and above any line: they are read, or told as bad ones, and nothing breaks."""
+    chance = random.Random(seed)
+    found = texts() if language == "py" else go_texts()
+    lines = found[number % len(found)].split("\n")
+    for _ in range(count):
+        line, mark = chance.randrange(len(lines)), "#" if language == "py" else "//"
+        note = (
+            f"{mark} {chance.choice(ANNOTATIONS)}: {chance.choice(NAMED)} {chance.choice(['', '(why)', '; x', mark])}"
+        )
+        if chance.random() < 0.5 and not lines[line].endswith("\\"):
+            lines[line] += f"  {note}"
+        else:
+            lines.insert(line, note)
+    module = lowered("\n".join(lines).encode(), f".{language}")
     if isinstance(module, Module):
         findings(module)
 

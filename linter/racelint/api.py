@@ -1,9 +1,11 @@
 """All that a rule may import: the one door between rules and the engine."""
 
 from racelint.analysis.cachewrites import CacheMutation
+from racelint.analysis.declared import Problem
 from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
 from racelint.analysis.told import Race
+from racelint.analysis.violations import Violation
 from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Severity, Span, Step
 from racelint.rule import Rule, rule
 
@@ -17,11 +19,13 @@ __all__ = [
     "Fix",
     "IterationConflict",
     "Location",
+    "Problem",
     "Program",
     "Race",
     "Rule",
     "Severity",
     "Span",
     "Step",
+    "Violation",
     "rule",
 ]

@@ -75,14 +75,14 @@ def _final(place: PlaceAccess, counterpart: Counterpart, about: Sequence[_Judged
     """The verdict of a pair, with the finding that reports it; one that the rules do not report says why."""
     pair = {_line(place.location), _line(counterpart.access.location)}
     for finding, item in about:
-        if pair == {_line(access.location) for access in finding.accesses}:
+        if pair == {_line(access.location) for access in finding.accesses if access.role != "declared"}:
             text = WORDS[item.status].format(item.rule)
             return Verdict(STATUS[item.status], text, item.rule, item.severity, item.confidence)
     verdict = counterpart.verdict
     if verdict.kind != "race":
         return verdict
     if about:
-        finding = about[0][0]
+        finding = next((finding for finding, _ in about if _line(finding.location) in pair), about[0][0])
         there = f"{finding.location.path.rpartition('/')[2]}:{finding.location.line}"
         return replace(verdict, text=f"a race ({verdict.text}); the place's one finding stands at {there}")
     return replace(verdict, text=f"a race ({verdict.text}) that no chosen rule reports")

@@ -9,12 +9,16 @@ from racelint.finding import Access, Confidence, Context, Location, Severity, St
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A lock that is held: where it was taken, and by which caller's call if it is held on entry ("" if not)."""
+    """A lock that is held: where it was taken, and by which caller's call if it is held on entry ("" if not).
+
+    `declared` is where an annotation says that callers hold it.
+    """
 
     name: str
     taken: Location | None
     caller: str = ""
     call: Location | None = None
+    declared: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,20 @@ class Counterpart:
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """What an annotation says of a place: "guarded_by" a lock or "confined" to a context, as written, and where."""
+
+    kind: str
+    name: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class PlaceAccess:
     """One access on the line. `symbol` is the place; `alone` says why it is compared with no other, if it is not.
 
     `check` is where the read stands that it depends on, `suspensions` where other tasks may run in between; `acts` are
-    what depends on it. The most relevant `counterparts` are listed, `more` are not.
+    what depends on it. The most relevant `counterparts` are listed, `more` are not. `declared` are the annotations.
     """
 
     symbol: str
@@ -71,6 +84,7 @@ class PlaceAccess:
     suspensions: tuple[Location, ...]
     counterparts: tuple[Counterpart, ...]
     more: int = 0
+    declared: tuple[Declared, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

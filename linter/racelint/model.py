@@ -474,6 +474,24 @@ class Comment(Record):
     alone: bool
 
 
+class Annotation(Record):
+    """What an author says of a field, a global, a function or a type, in a comment or as code.
+
+    "guarded_by" and "requires_lock" name locks, "confined" a context; `names` are their dotted names ("self._lock" is
+    `("self", "_lock")`), () if `text` is no name. `name` is the field of the type `owner`, the global, the variable of
+    the function `owner` that functions in it use, too, or the qualname of the function or type; "nothing" if the
+    annotation stands beside nothing that it could be about.
+    """
+
+    kind: Literal["guarded_by", "requires_lock", "confined"]
+    text: str
+    names: tuple[tuple[str, ...], ...]
+    target: Literal["field", "global", "variable", "function", "type", "nothing"]
+    owner: str
+    name: str
+    span: Span
+
+
 class Traits(Record):
     """What sets a language apart, for the analysis.
 
@@ -510,6 +528,7 @@ class Module(Record):
     package: str = ""
     traits: Traits = Traits()
     fillings: tuple[Filling, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Source(Record):

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Finding, Program, Race, Severity, rule
-from racelint_rules._shared import COPIES, SEVERITIES, finding, harm, read_side, severity, verb
+from racelint.api import Finding, Program, Race, Severity, Violation, rule
+from racelint_rules._annotated import broken
+from racelint_rules._shared import COPIES, HARM, OF_LANGUAGE, SEVERITIES, finding, harm, read_side, severity, verb
 
 PLAIN = frozenset({"write-read", "write-write", "content-read"})  # harmless as long as nobody comes at the same time
 
@@ -62,11 +63,19 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     object's, what comes before a goroutine is started, what the only writer reads in the goroutine (or the
     function) that alone writes, maps and slices that are only ever replaced whole when they are handed out.
 
+    An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see the README): every access of
+    the place without the lock is reported with high confidence, whatever the inference believes, and every call of the
+    function. Constructors, and objects that nobody else knows yet, need no lock. Writes and iterations are errors, in
+    Go all accesses; reads are warnings in Python. A call of a function that requires a lock is an error, and so is
+    starting one elsewhere.
+
     ## Known limits
 
     A lock that is left out at more than three writes is not taken for a guard. Locks kept in containers (one a key) are
     no guards.
     """
+    for violation in program.violations():
+        yield _declared(violation)
     for race in program.guard_breaches():
         if race.shape == "hand-out":
             yield _handed_out(race)
@@ -86,6 +95,50 @@ def _message(race: Race) -> str:
     if lock := read_side(race):
         return f"{race.symbol} is {verb(race.first)} under the read side of {lock} only, which others hold, too"
     return f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"
+
+
+def _declared(violation: Violation) -> Finding:
+    """A line that breaks what an annotation says."""
+    symbol, lock = violation.symbol, violation.name
+    held = f"hold {lock} here, or say that callers do (requires_lock)"
+    match violation.kind:
+        case "call":
+            return _broken(violation, f"{symbol} is called without {lock}, which its callers must hold", held)
+        case "start":
+            message = f"{symbol}, whose callers must hold {lock}, is started where nobody holds it"
+            return _broken(violation, message, f"take {lock} in what is started")
+        case "hand-out":
+            message = f"{symbol} is returned live from under {lock}: its users do not hold the lock"
+            return _broken(violation, message, f"return a copy: {COPIES[violation.language]}")
+        case _ if violation.read_side:
+            message = f"{symbol} is {verb(violation.access)} under the read side of {lock} only, which others hold, too"
+            return _broken(violation, message, f"take the write side of {lock}")
+        case _:
+            return _broken(violation, f"{symbol} is {verb(violation.access)} without {lock}", held)
+
+
+def _broken(violation: Violation, message: str, mend: str) -> Finding:
+    reads = violation.kind == "access" and not (violation.writes or violation.iterates)
+    mild = violation.kind == "hand-out" or (reads and violation.language == "python")
+    return broken(
+        violation, "inconsistent-lock", Severity.WARNING if mild else Severity.ERROR, message, _harm(violation), mend
+    )
+
+
+def _harm(violation: Violation) -> str:
+    """What goes wrong without a lock that is declared."""
+    lock = violation.name
+    if violation.kind == "hand-out":
+        return OF_LANGUAGE.get((violation.language, "hand-out"), HARM["hand-out"])
+    if violation.kind != "access":
+        return f"what it does under the protection of {lock} races with those who hold it"
+    if violation.language == "go":
+        return f"it races with whoever holds {lock}: what is seen, or what stays, is not defined"
+    if violation.iterates:
+        return f"whoever holds {lock} may change it meanwhile: RuntimeError, or missed entries"
+    if violation.writes:
+        return f"whoever holds {lock} may have read what this changes, and goes on with it, or overwrites the change"
+    return f"whoever holds {lock} may be half done: what is seen may never have been meant to be seen"
 
 
 def _handed_out(race: Race) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 
 import pytest
 
@@ -206,3 +207,32 @@ def test_a_rule_has_its_page_in_both_formats(racelint, tree):
     document = json.loads(racelint("explain", "unlocked-shared-write", "--format", "json").stdout)
     assert document["name"] == "unlocked-shared-write"
     assert document["page"] in page.stdout
+
+
+def test_a_declared_guard_is_told_with_its_place(racelint, tree):
+    text = """\
+        import threading
+
+        class Router:
+            def __init__(self):
+                self._lock = threading.Lock()
+                self.routes = {}  # guarded_by: self._lock
+                self.seen = set()  # confined: event-loop
+
+            def add(self, host):
+                self._add(host)
+
+            def _add(self, host):  # requires_lock: self._lock
+                self.routes[host] = self.seen
+    """
+    tree({"pyproject.toml": "", "r.py": textwrap.dedent(text)})
+    done = racelint("explain", "r.py:13")
+    assert "    self._lock  on entry: its callers must hold it, as r.py:12 says\n" in done.stdout
+    assert "  insert Router.routes\n    guarded by self._lock, as r.py:6 says\n" in done.stdout
+    assert "  read Router.seen\n    confined to event-loop, as r.py:7 says\n" in done.stdout
+    (part,) = explained(racelint, "r.py:13")["functions"]
+    assert part["locks"][0]["declared"]["line"] == 12
+    assert {(d["kind"], d["name"], d["line"]) for place in part["places"] for d in place["declared"]} == {
+        ("guarded_by", "self._lock", 6),
+        ("confined", "event-loop", 7),
+    }

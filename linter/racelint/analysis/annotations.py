@@ -34,8 +34,8 @@ class Annotations:
                 return found._replace(value=False)
             return found._replace(pointer=True) if found is not None else None
         name = self._name_of(source.name, annotation)
-        if name in WRAPPERS and annotation.args:
-            return self.declared(function_id, annotation.args[0], steps - 1)
+        if name in WRAPPERS:  # a bare Final says nothing of the type
+            return self.declared(function_id, annotation.args[0], steps - 1) if annotation.args else None
         if name in UNIONS:
             options = [self.declared(function_id, arg, steps - 1) for arg in annotation.args]
             options = [option for option in options if option != NONE_TYPE]

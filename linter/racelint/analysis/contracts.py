@@ -1,9 +1,10 @@
-"""Contracts: the locks that a decorator holds around every call of what it decorates."""
+"""Contracts: the locks that a decorator holds around every call of what it decorates, or that an author requires."""
 
 from __future__ import annotations
 
+from racelint.analysis.declared import Declared
 from racelint.analysis.effects import Effects
-from racelint.analysis.places import Places
+from racelint.analysis.places import SHARED_SIDE, Places
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, Value
 from racelint.knowledge import Knowledge
@@ -13,18 +14,28 @@ from racelint.model import Call, Expr, Function
 class Contracts:
     """Finds the locks that callers of a function hold by its decorators."""
 
-    def __init__(self, symbols: Symbols, knowledge: Knowledge, effects: dict[str, Effects], places: Places) -> None:
+    def __init__(
+        self, symbols: Symbols, knowledge: Knowledge, effects: dict[str, Effects], places: Places,
+        declared: Declared | None = None,
+    ) -> None:  # fmt: skip
         self._symbols = symbols
         self._knowledge = knowledge
         self._effects = effects
         self._places = places
+        self._declared = declared
         self._found: dict[str, frozenset[str]] = {}
 
-    def of(self, function_id: str) -> frozenset[str]:
-        """Locks that a decorator holds around every call of a function."""
+    def of(self, function_id: str, held: frozenset[str] = frozenset()) -> frozenset[str]:
+        """Locks that a decorator holds around every call of a function, or that callers are said to hold.
+
+        A caller that has the side which others may hold, too, has no more than that.
+        """
         if function_id not in self._found:
             self._found[function_id] = self._find(function_id)
-        return self._found[function_id]
+        required = self._declared.locks_of(function_id) if self._declared is not None else None
+        if not required:
+            return self._found[function_id]
+        return self._found[function_id] | {lock for lock in required if f"{SHARED_SIDE}{lock}" not in held}
 
     def _find(self, function_id: str) -> frozenset[str]:
         source, function = self._symbols.functions[function_id]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from racelint.analysis.contexts import Came, Contexts, Entry
+from racelint.analysis.declared import Declared as Annotations
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
@@ -16,7 +17,7 @@ from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import KINDS, Teller
 from racelint.analysis.values import Field, Value
-from racelint.explanation import Counterpart, Explanation, Lock, Part, PlaceAccess, Reach, Verdict
+from racelint.explanation import Counterpart, Declared, Explanation, Lock, Part, PlaceAccess, Reach, Verdict
 from racelint.finding import Access as Side
 from racelint.finding import Confidence, Location
 from racelint.finding import Context as ContextOf
@@ -68,7 +69,7 @@ class Explainer:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, races: Races,
-        teller: Teller, held: HeldLocks, describe: Describe,
+        teller: Teller, held: HeldLocks, describe: Describe, declared: Annotations,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -78,6 +79,7 @@ class Explainer:
         self._teller = teller
         self._held = held
         self._describe = describe
+        self._declared = declared
         self._by_place: dict[Place, list[_Item]] = {}
 
     def explain(self, path: str, line: int) -> Explanation | None:
@@ -129,11 +131,13 @@ class Explainer:
         """A lock held on entry, and the call that is made under it."""
         name, came = self._held.reader_name(function_id, lock), self._contexts.entries[function_id].get(entry)
         while came is not None and lock in came.entry.locks:
-            came = self._contexts.entries[came.caller].get(came.entry)
-        if came is None:
-            return Lock(name, None)
+            function_id, came = came.caller, self._contexts.entries[came.caller].get(came.entry)
+        taken = self._taken(came, lock) if came is not None else None
+        required = [told.location for told in self._declared.required.get(function_id, ()) if told.name == lock]
+        if came is None or (required and taken is None):
+            return Lock(name, None, declared=required[0] if required else None)
         caller = self._symbols.functions[came.caller][1].qualname
-        return Lock(name, self._taken(came, lock), caller, self._teller.location(came.caller, came.span))
+        return Lock(name, taken, caller, self._teller.location(came.caller, came.span))
 
     def _taken(self, came: Came, lock: str) -> Location | None:
         """Where a caller took a lock; None if a decorator of the called function takes it."""
@@ -159,7 +163,17 @@ class Explainer:
             suspensions=tuple(self._between(item.function, act)) if act is not None and act.suspended else (),
             counterparts=tuple(counterparts[:MOST_COUNTERPARTS]),
             more=max(0, len(counterparts) - MOST_COUNTERPARTS),
+            declared=tuple(self._told_of(located.place)) if located else (),
         )
+
+    def _told_of(self, place: Place) -> Iterator[Declared]:
+        """What annotations say of a place."""
+        for kind, told in (
+            ("guarded_by", self._declared.guard(place)),
+            ("confined", self._declared.confinement(place)),
+        ):
+            if told is not None:
+                yield Declared(kind, told.text, told.location)
 
     def _alone(self, item: _Item) -> Verdict | None:
         reason = self._spots(item)

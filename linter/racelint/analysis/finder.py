@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from racelint.analysis.application import Application
 from racelint.analysis.contexts import EXTERNAL, Context, Contexts
 from racelint.analysis.deciding import Deciding
+from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.entrypoints import EntryPoints
 from racelint.analysis.leading import Leading
@@ -27,13 +28,15 @@ class Finder:
     """Builds `Contexts` out of the effects of all functions."""
 
     def __init__(
-        self, symbols: Symbols, types: Types, knowledge: Knowledge, summaries: Summaries, places: Places
-    ) -> None:
+        self, symbols: Symbols, types: Types, knowledge: Knowledge, summaries: Summaries, places: Places,
+        declared: Declared | None = None,
+    ) -> None:  # fmt: skip
         self._symbols = symbols
         self._types = types
         self._knowledge = knowledge
         self._summaries = summaries
         self._places = places
+        self._declared = declared
         self._product = Product(symbols, summaries.effects)
         self._edges = Edges(symbols, types, places, self._product)
         self._found = Contexts(sites=self._edges.sites)
@@ -75,8 +78,9 @@ class Finder:
         receivers = Receivers(self._symbols, self._types, self._places, objects, active)
         deciding = Deciding(self._product.effects, self._edges)
         return Spreading(
-            self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers, self._found
-        )
+            self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers,
+            self._found, self._declared,
+        )  # fmt: skip
 
     def _root(self, context: Context) -> None:
         """Add a context; callers' threads and callbacks are not told apart: one context each has many roots."""

@@ -278,6 +278,10 @@ class Guards:
         """Whether a caller from outside holds the lock: he is told to, or it is a log that he writes under it."""
         return self._is_contract(root_id) or self._symbols.functions[root_id][1].name in PRINTED
 
+    def is_contract(self, function_id: str) -> bool:
+        """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
+        return self._is_contract(function_id)
+
     def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
         if function_id not in self._contracts:

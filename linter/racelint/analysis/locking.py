@@ -49,17 +49,21 @@ class Locking(Starting, Attributes):
                 row = self.knowledge.concurrency.locks.get(name)
                 if row is not None and row.kind == "counted" and self.is_bound_to_one(value):
                     return "async" if name.startswith("asyncio") else "exclusive"
-                return row.kind if row is not None else ""
+                return row.kind if row is not None else "unknown" if self._is_declared(value) else ""
             case ClassType(type=type_id):
                 for ancestor in self.symbols.ancestors(type_id):
                     if isinstance(ancestor, Builtin) and ancestor.name in self.knowledge.concurrency.locks:
                         return self.knowledge.concurrency.locks[ancestor.name].kind
-                return self._own_lock(type_id)
+                return self._own_lock(type_id) or ("unknown" if self._is_declared(value) else "")
         if isinstance(value, Param):
             parameters = self.symbols.functions[value.function][1].parameters
             named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
             return "unknown" if named else ""
-        return "unknown" if is_named_lock(value) else ""
+        return "unknown" if is_named_lock(value) or self._is_declared(value) else ""
+
+    def _is_declared(self, value: Value) -> bool:
+        """Whether an annotation names something as a lock."""
+        return isinstance(value, Field | Global | Captured) and value.name in self.symbols.declared_locks
 
     def publish(self, path: Value, values: Values) -> None:
         """What a shared path holds is no longer this function's own."""

@@ -248,6 +248,14 @@ class Places:
             case _:
                 return ANY_LOCK
 
+    def lock_of_field(self, owner: str, name: str) -> str:
+        """The name of a lock in a field of a type."""
+        return self._lock_of_field(owner, name)
+
+    def declarer(self, owner: str, name: str) -> str:
+        """The topmost type in the line that has a field."""
+        return self._declarer(owner, name)
+
     def _lock_of_field(self, owner: str, name: str) -> str:
         given = self._given_locks.get((owner, name))
         if given is not None:  # another object's lock
@@ -314,6 +322,20 @@ def excluding(first: frozenset[str], second: frozenset[str]) -> bool:
         elif lock in second or f"{SHARED_SIDE}{lock}" in second:
             return True
     return False
+
+
+def holds(locks: frozenset[str], lock: str, *, shared: bool) -> bool:
+    """Whether a lock is held, or may be: as a whole, or on the side that others may hold, too, if that is enough."""
+    held = {each.removeprefix(ASYNC) for each in locks}
+    if shared:
+        held |= {each.removeprefix(SHARED_SIDE) for each in held}
+    lock = lock.removeprefix(ASYNC)
+    if lock in held or ANY_LOCK in held:
+        return True
+    name = lock.rpartition(".")[2]
+    return any([each.rpartition(".")[2] == name for each in held if ANY_LOCK in (each[:1], lock[:1])]) or (
+        lock == ANY_LOCK and bool(held)
+    )
 
 
 def sides(locks: frozenset[str]) -> frozenset[str]:

@@ -8,10 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from racelint.analysis.breaches import Breaches
 from racelint.analysis.caches import Caches
 from racelint.analysis.cachewrites import CacheMutation, CacheTeller
+from racelint.analysis.checks import Breach, Checks
+from racelint.analysis.confinement import Confinement
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.declared import Declared, Problem
 from racelint.analysis.describe import Describe
+from racelint.analysis.escapes import Escapes
 from racelint.analysis.explain import Explainer
 from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
@@ -19,13 +24,14 @@ from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Races, one_a_cause
-from racelint.analysis.spots import Pair
+from racelint.analysis.spots import Pair, sides_of
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.summary import Conflict
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
+from racelint.analysis.violations import Violation, ViolationTeller
 from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, MemoryModel, load
 from racelint.model import Attr, Function, Item, Name, Source
@@ -39,6 +45,9 @@ FRAMES = 60_000  # Python frames the interpreter may nest: chains of calls times
 class _Linked(NamedTuple):
     """What is known of the contexts of a program."""
 
+    declared: Declared
+    checks: Checks
+    breaches: list[Breach]
     places: Places
     contexts: Contexts
     races: Races
@@ -101,16 +110,39 @@ class Program:
     def races(self) -> Iterator[Race]:
         """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""
         linked = self._link()
+        told = {(breach.function, breach.span.line) for breach in linked.breaches if breach.confidence > 1}
         for pair in linked.pairs.values():
-            yield linked.teller.pair(pair)
+            if linked.declared.confinement(pair.place) is None and told.isdisjoint(sides_of(pair)):
+                yield linked.teller.pair(pair)
 
     def guard_breaches(self) -> Iterator[Race]:
         """The worst access of each guarded place without its guard; places with a sure race are left out."""
         linked = self._link()
         for pair in Guards(self._symbols, linked.places, linked.contexts, linked.races).all():
+            if linked.declared.speaks_of(pair.place):
+                continue
             proven = linked.pairs.get(pair.place)
             if proven is None or proven.confidence < 2:
                 yield linked.teller.pair(pair)
+
+    def violations(self) -> Iterator[Violation]:
+        """What breaks annotations that name locks: accesses of guarded places, calls that require a lock."""
+        linked = self._link()
+        teller = ViolationTeller(self._symbols, linked.teller)
+        yield from map(teller.told, linked.breaches)
+
+    def escapes(self) -> Iterator[Violation]:
+        """What is confined to one context, and used in another one."""
+        linked = self._link()
+        teller = ViolationTeller(self._symbols, linked.teller)
+        yield from map(teller.told, Escapes(linked.checks).all() if linked.declared.confines else ())
+
+    def bad_annotations(self) -> Iterator[Problem]:
+        """Annotations that cannot be right, in reported sources."""
+        reported = {source.path for source in self.sources if source.reported}
+        for problem in self._link().declared.problems if self._symbols.annotations else ():
+            if problem.location.path in reported:
+                yield problem
 
     def stale_writes(self) -> Iterator[Race]:
         """Writes that depend on what was read before a suspension, where another task may write meanwhile."""
@@ -133,7 +165,7 @@ class Program:
         linked, describe = self._link(), Describe(self._symbols, self._types)
         explainer = Explainer(
             self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
-            self._held(), describe,
+            self._held(), describe, linked.declared,
         )  # fmt: skip
         return explainer.explain(path, line)
 
@@ -147,11 +179,16 @@ class Program:
             self._run_all()
             effects = self._summaries.effects
             places = Places(self._symbols, self._types, self._knowledge, self._summaries.hints.given_locks)
-            contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places).run()
-            races = Races(self._symbols, effects, places, contexts)
+            declared = Declared(self._symbols, self._types, self._knowledge, places)
+            contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places, declared).run()
+            is_one = Confinement(self._symbols, contexts, declared).is_one if declared.confined_functions else None
+            races = Races(self._symbols, effects, places, contexts, is_one)
             pairs = one_a_cause(races.all())
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
-            self._linked = _Linked(places, contexts, races, pairs, suspensions, Teller(self._symbols, contexts, places))
+            teller = Teller(self._symbols, contexts, places)
+            checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
+            breaches = Breaches(checks, Guards(self._symbols, places, contexts, races)).all() if declared.asks else []
+            self._linked = _Linked(declared, checks, breaches, places, contexts, races, pairs, suspensions, teller)
         return self._linked
 
     def _run_all(self) -> None:

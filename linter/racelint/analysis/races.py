@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import CONSTANT, ERROR, SEVERITY, Collisions
@@ -29,9 +29,14 @@ MOST_SPOTS = 400  # accesses of one place that are compared with each other
 class Races:
     """Compares accesses."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts,
+        is_one: Callable[[Spot, Spot], bool] | None = None,
+    ) -> None:  # fmt: skip
+        """`is_one` tells of which accesses an author says that one context does both."""
         self._symbols = symbols
         self.effects = effects
+        self._is_one = is_one
         self._contexts = contexts
         self.memory = Memory(symbols, effects, contexts)
         self.ways = Ways(contexts)
@@ -101,6 +106,8 @@ class Races:
         shape = self.collisions.shape(write, other)
         if shape is None:
             return Silence.HARMLESS
+        if self._is_one is not None and self._is_one(write, other):
+            return Silence.ONE_CONTEXT
         silence = self._never_meet(write, other)
         if silence is not None:
             return silence

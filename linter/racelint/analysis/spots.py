@@ -61,3 +61,8 @@ class Pair(NamedTuple):
     guard: str = ""
     held: int = 0
     total: int = 0
+
+
+def sides_of(pair: Pair) -> frozenset[tuple[str, int]]:
+    """The functions and lines of both sides."""
+    return frozenset([(spot.function, spot.access.span.line) for spot in (pair.first, pair.second)])

@@ -7,6 +7,7 @@ from collections import deque
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.contracts import Contracts
 from racelint.analysis.deciding import Deciding
+from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import CallSite
 from racelint.analysis.objects import FRESH
@@ -26,7 +27,7 @@ class Spreading:
 
     def __init__(
         self, symbols: Symbols, knowledge: Knowledge, summaries: Summaries, places: Places, edges: Edges,
-        deciding: Deciding, receivers: Receivers, contexts: Contexts,
+        deciding: Deciding, receivers: Receivers, contexts: Contexts, declared: Declared | None = None,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._knowledge = knowledge
@@ -34,7 +35,7 @@ class Spreading:
         self._effects = summaries.effects
         self._places = places
         self._edges = edges
-        self._contracts = Contracts(symbols, knowledge, summaries.effects, places)
+        self._contracts = Contracts(symbols, knowledge, summaries.effects, places, declared)
         self._deciding = deciding
         self._receivers = receivers
         self._found = contexts
@@ -105,7 +106,7 @@ class Spreading:
         locks = entry.locks
         if site.held:
             locks = locks | self._places.locks(site.held)
-        locks = locks | self._contracts.of(callee)
+        locks = locks | self._contracts.of(callee, locks)
         sure = entry.sure and site.certain
         origin = self._receivers.origin(entry, site, caller)
         receiver = self._receivers.receiver(entry, site, caller, callee)

@@ -13,6 +13,7 @@ from racelint.analysis.packages import by_module, merged
 from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
+    Annotation,
     Assigned,
     Attr,
     Call,
@@ -62,6 +63,7 @@ class Symbols:
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
+        self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
         self.paths: dict[tuple[str, str], str] = {}  # the files in which modules of several files declare variables
         for module, files in by_module(sources).items():
             self._add(module, files)
@@ -71,6 +73,7 @@ class Symbols:
                 func = made.call.func
                 if isinstance(func, Name | Attr):
                     self._constructions[func.name].append((module, made))
+        self.declared_locks = {n[-1] for _, a in self.annotations if a.kind != "confined" for n in a.names}
         self._class_variables: dict[tuple[str, str], str | None] = {}
         self._methods: dict[tuple[str, str], str | None] = {}
         self.embedding = Embedding(self)
@@ -98,6 +101,7 @@ class Symbols:
             self.fillings[owner, filling.name].append(Assigned(filling.function, filling.value))
         for file in files:
             source = file._replace(name=module, module=content)
+            self.annotations += [(source, annotation) for annotation in file.module.annotations]
             for name in file.module.globals:
                 self.paths.setdefault((module, name), file.path)
             for qualname in file.module.functions:

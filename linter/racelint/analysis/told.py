@@ -124,6 +124,10 @@ class Teller:
             trace=self.trace(spot.function, spot.entry, spot.access.span, kind),
         )
 
+    def context_of(self, entry: Entry) -> ContextOf:
+        """The context of an entry state."""
+        return self.context(self._contexts.roots[entry.context])
+
     def context(self, context: Context) -> ContextOf:
         """A context, with where it is started."""
         started = self.location(context.starter, context.span) if context.starter and context.span else None

@@ -88,6 +88,8 @@ def _context(context: Context, view: View) -> str:
 
 def _lock(lock: Lock, view: View) -> str:
     taken = f"taken at {_at(lock.taken, view)}" if lock.taken else ""
+    if lock.declared is not None:
+        return f"{lock.name}  on entry: its callers must hold it, as {_at(lock.declared, view)} says"
     if not lock.caller or lock.call is None:
         return f"{lock.name}  {taken or 'on entry: a decorator takes it'}"
     held = f"on entry: {lock.caller} calls with it at {_at(lock.call, view)}"
@@ -96,6 +98,9 @@ def _lock(lock: Lock, view: View) -> str:
 
 def _place(place: PlaceAccess, view: View) -> Iterator[str]:
     yield f"{place.kind} {place.symbol}"
+    for told in place.declared:
+        said = "guarded by" if told.kind == "guarded_by" else "confined to"
+        yield f"  {said} {told.name}, as {_at(told.location, view)} says"
     if place.alone is not None:
         yield f"  {place.alone.text}"
     if place.check is not None:
@@ -175,6 +180,7 @@ def _lock_json(lock: Lock, view: View) -> dict[str, Any]:
         "taken": _maybe(lock.taken, view),
         "caller": lock.caller or None,
         "call": _maybe(lock.call, view),
+        "declared": _maybe(lock.declared, view),
     }
 
 
@@ -184,6 +190,7 @@ def _place_json(place: PlaceAccess, view: View) -> dict[str, Any]:
         "kind": place.kind,
         **_where(place.location, view),
         "alone": _verdict_json(place.alone) if place.alone else None,
+        "declared": [{"kind": d.kind, "name": d.name, **_where(d.location, view)} for d in place.declared],
         "check": _maybe(place.check, view),
         "acts": [_where(location, view) for location in place.acts],
         "suspensions": [_where(location, view) for location in place.suspensions],

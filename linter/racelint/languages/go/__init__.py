@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from racelint.languages import SourceProblem
+from racelint.languages import SourceProblem, notes
 from racelint.languages.go.modules import import_path, module_of
 from racelint.model import Comment, Module
 from racelint.span import Span
@@ -51,13 +51,16 @@ class Go:
             tree = _parser().parse(NEW.sub(b"nev(", data))  # names are read from the text as it is
         if tree.root_node.has_error:
             raise _problem(tree.root_node, data)
-        comments = tuple(c for c in self.comments(data) if "racelint:" in c.text) if b"racelint:" in data else ()
+        spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
+        comments = tuple([comment for comment in spoken if "racelint:" in comment.text])
         limit = sys.getrecursionlimit()
         try:
             sys.setrecursionlimit(max(limit, DEPTH))
             lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
             generated = bool(GENERATED.search(data[:HEAD]))
-            return Lowering(data, outline=outline).module(tree.root_node, comments, generated, lines)
+            lowering = Lowering(data, outline=outline)
+            lowering.notes = notes.Notes(spoken, data)
+            return lowering.module(tree.root_node, comments, generated, lines)
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:

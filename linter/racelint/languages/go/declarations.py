@@ -12,6 +12,7 @@ from racelint.languages.go.statements import zero
 from racelint.languages.go.structs import TypeDeclarations
 from racelint.languages.go.tree import field, parts, statements
 from racelint.languages.go.types import RESULTS, UNKNOWN
+from racelint.languages.notes import FUNCTIONS, PLACES
 from racelint.model import (
     Assigned,
     Block,
@@ -71,7 +72,7 @@ class Lowering(TypeDeclarations):
         )
         return Module(
             "go", self._paths, tuple(self._stars), self._declared, self._functions, self._globals, (), (), comments,
-            generated, lines, package, TRAITS,
+            generated, lines, package, TRAITS, annotations=(*self.annotations, *self.notes.left()),
         )  # fmt: skip
 
     def _doc(self, above: Sequence[Node], node: Node) -> str:
@@ -170,10 +171,16 @@ class Lowering(TypeDeclarations):
         with self.scoped():
             out += self.block(statements(body)) if body is not None and not self._outline else ()
         self.scope, self._breaks = outer, breaks
+        self.note(FUNCTIONS, "function", "", [qualname], self._header(node, body))
         self._finish(
             scope, name, owner, tuple(found), returns, tuple(out), self.span(node), doc=doc, public=public,
             initial=initial,
         )  # fmt: skip
+
+    def _header(self, node: Node, body: Node | None) -> Span:
+        """A function up to the line on which its body starts."""
+        span = self.span(node)
+        return span if body is None else span._replace(end_line=self.span(body).line)
 
     def _finish(
         self, scope: FunctionScope, name: str, owner: str | None, parameters: tuple[Parameter, ...],
@@ -182,6 +189,8 @@ class Lowering(TypeDeclarations):
         bindings = {key: tuple(values) for key, values in scope.bindings.items()}
         parent = None if scope.parent is None else scope.parent.qualname
         births = tuple([birth for birth in scope.births if birth[0] in scope.cells])
+        for variable, where in births if self.notes else ():
+            self.note(PLACES, "variable", scope.qualname, [variable], where)
         self._functions[scope.qualname] = Function(
             name, scope.qualname, owner, parent, parameters, returns, False, False,
             "instance" if owner else "none", False, (), body, bindings, scope.annotations, doc, span, public,
@@ -267,6 +276,7 @@ class Lowering(TypeDeclarations):
                     value = Op("unknown", (), self.span(spec))
                 if name != "_":
                     self.declare_global(name, value, annotation, self.span(spec))
+            self.note(PLACES, "global", "", names, self.span(spec))
             if values and node.type == "var_declaration":
                 targets: list[Expr] = [
                     Name(name, "local" if name == "_" else "global", self.span(spec)) for name in names

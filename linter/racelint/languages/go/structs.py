@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import zlib
 from abc import abstractmethod
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from racelint.languages.go.control import Control
 from racelint.languages.go.scopes import TypeName
 from racelint.languages.go.tree import field, parts
 from racelint.languages.go.types import POINTER
-from racelint.model import Expr, Field, Stmt, Type, TypeRef, TypeValue
+from racelint.languages.notes import PLACES, TYPES, Kind, Notes, Target
+from racelint.model import Annotation, Expr, Field, Stmt, Type, TypeRef, TypeValue
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -25,7 +27,15 @@ class TypeDeclarations(Control):
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self._declared: dict[str, Type] = {}
+        self.notes = Notes((), b"")
+        self.annotations: list[Annotation] = []
         self.mark = f"{zlib.crc32(data):08x}"  # tells apart what files of one package may both have
+
+    def note(self, kinds: Collection[Kind], target: Target, owner: str, names: Iterable[str], span: Span) -> None:
+        """Annotations behind the lines of a declaration, or above it."""
+        if self.notes:
+            notes = self.notes.take(kinds, span.line, span.end_line)
+            self.annotations += [note.about(target, owner, name) for name in names for note in notes]
 
     @abstractmethod
     def declare_global(self, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
@@ -55,6 +65,7 @@ class TypeDeclarations(Control):
             with self.scoped():
                 self.type_parameters(spec)
                 self._type(name, qualname, kind, doc, self.span(spec))
+            self.note(TYPES, "type", "", [qualname], _head(self.span(spec)))
             if not local:
                 self.declare_global(name, TypeValue(qualname, self.span(spec)), None, self.span(spec))
 
@@ -91,6 +102,7 @@ class TypeDeclarations(Control):
                 embedded += names
             for each in names:
                 fields[each] = Field(each, kind, (), self.span(declaration))
+            self.note(PLACES, "field", qualname, names, self.span(declaration))
         self._declared[qualname] = Type(
             name, qualname, (), fields, {}, (), doc, span, embedded=tuple(embedded), by_value=True
         )
@@ -125,3 +137,8 @@ class TypeDeclarations(Control):
                 if base.type in ("type_identifier", "qualified_type", "generic_type"):
                     bases.append(self.expr(base))
         self._declared[qualname] = Type(name, qualname, tuple(bases), {}, methods, (), doc, span, is_interface=True)
+
+
+def _head(span: Span) -> Span:
+    """The first line of a declaration."""
+    return span._replace(end_line=span.line)

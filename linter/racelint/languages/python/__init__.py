@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from racelint.languages import SourceProblem
+from racelint.languages import SourceProblem, notes
+from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
 from racelint.languages.python.text import decode, import_root, module_name
 from racelint.model import Comment, Module
@@ -33,8 +34,11 @@ class Python:
         tree = parse(data)
         text = data.decode("utf-8", "replace") if data.isascii() else decode(data)
         lines = None if data.isascii() else [line.encode("utf-8") for line in text.split("\n")]
-        comments = tuple(c for c in self.comments(data) if "racelint:" in c.text) if b"racelint:" in data else ()
+        spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
+        comments = tuple([comment for comment in spoken if "racelint:" in comment.text])
         lowering = Lowering(lines, _lines_with(b":=", data))
+        lowering.notes = notes.Notes(spoken, data)
+        lowering.has_typed_notes = noted.speaks(data)
         limit = sys.getrecursionlimit()
         try:
             sys.setrecursionlimit(max(limit, DEPTH))

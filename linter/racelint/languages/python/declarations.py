@@ -46,7 +46,6 @@ class Lowering(Statements):
         self._functions: dict[str, Function] = {}
         self._types: dict[str, _OpenType] = {}
         self._globals: dict[str, _OpenField] = {}
-        self._imports: dict[str, Imported] = {}
         self._star_imports: list[Imported] = []
 
     def module(self, tree: ast.Module, comments: tuple[Comment, ...], generated: bool, lines: int) -> Module:
@@ -70,6 +69,7 @@ class Lowering(Statements):
             generated,
             lines,
             fillings=tuple(self.fillings),
+            annotations=self.all_annotations(),
         )
 
     # --- functions ----------------------------------------------------------------------------------------------------
@@ -100,6 +100,8 @@ class Lowering(Statements):
             if not member:
                 value = Call(decorator, (value,), (), self.span(node))
         self._declare(node.name, value, node, out)
+        if self.notes or self.has_typed_notes:
+            self.note_function(node, qualname)
         if member and outer.owner:
             self._types[outer.owner].methods[self.attribute_name(node.name) + _accessor(names, node.name)] = qualname
 
@@ -151,6 +153,8 @@ class Lowering(Statements):
         is_property: bool = False, decorators: tuple[Expr, ...] = (), doc: str = "",
     ) -> None:  # fmt: skip
         bindings = {key: tuple(values) for key, values in scope.bindings.items()}
+        if self.notes:
+            self.note_variables(scope)
         parent = None if outer is None else outer.qualname
         self._functions[scope.qualname] = Function(
             name, scope.qualname, scope.owner, parent, parameters, returns, is_async, scope.is_generator,
@@ -198,6 +202,8 @@ class Lowering(Statements):
                     scope.qualname, values, scope.annotations.get(name), self._whole(node)
                 )
         self._declare(node.name, TypeValue(qualname, self.span(node)), node, out)
+        if self.notes:
+            self.note_type(node, qualname)
 
     def field(self, owner: str, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
         """Record an assignment to a field of a type."""

@@ -21,6 +21,7 @@ class FunctionScope:
         self.bound = set(bound)
         self.globals: set[str] = set()
         self.renamed: list[dict[str, str]] = []  # comprehension variables have a scope of their own
+        self.captured: set[str] = set()  # its variables that functions in it use, too
         self.bindings: dict[str, list[Expr]] = {}
         self.annotations: dict[str, TypeRef] = {}
         self.instance: str | None = None  # the name of `self`, in a method
@@ -46,6 +47,7 @@ class FunctionScope:
                 if name in scope.globals:
                     return name, "global"
                 if name in scope.bound:
+                    scope.captured.add(name)
                     return name, "captured"
             scope = scope.parent
         return name, "global"

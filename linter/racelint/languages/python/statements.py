@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from racelint.languages.python.annotations import type_ref
-from racelint.languages.python.expressions import OPERATORS, Expressions
+from racelint.languages.python.expressions import OPERATORS
+from racelint.languages.python.noted import Noted
 from racelint.model import (
     Assign,
     Attr,
@@ -36,7 +37,7 @@ from racelint.model import (
 from racelint.span import Span
 
 
-class Statements(Expressions):
+class Statements(Noted):
     """Lowers statements in the current scope; declarations are left to the subclass."""
 
     def __init__(self, lines: Sequence[bytes] | None) -> None:
@@ -92,6 +93,8 @@ class Statements(Expressions):
         targets = self.exprs(node.targets)
         for target in targets:
             self.bind(target, value)
+        if self.notes:
+            self.note_targets(node, targets)
         out.append(Assign(targets, value, self.span(node)))
 
     def _update(self, node: ast.AugAssign, out: list[Stmt]) -> None:
@@ -104,6 +107,8 @@ class Statements(Expressions):
         target, annotation = self.expr(node.target), type_ref(node.annotation)
         value = None if node.value is None else self.expr(node.value)
         self.bind(target, value, annotation)
+        if self.notes or self.has_typed_notes:
+            self.note_targets(node, (target,))
         if value is not None:
             out.append(Assign((target,), value, self.span(node)))
 
