@@ -65,10 +65,12 @@ class Signals:
         function, entry = spot.function, spot.entry
         for _ in range(MOST_STEPS):
             came = self._contexts.entries.get(function, {}).get(entry)
-            site = self._effects[came.caller].calls.get((came.span, function)) if came is not None else None
-            if came is None or site is None or site.looped:
+            if came is None:
                 return
-            yield came.caller, came.entry, site.told
+            sites = [site for (span, _), site in self._effects[came.caller].calls.items() if span == came.span]
+            if not sites or sites[0].looped:
+                return
+            yield came.caller, came.entry, sites[0].told
             function, entry = came.caller, came.entry
 
     def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
