@@ -68,7 +68,7 @@ class Signals:
             if came is None:
                 return
             sites = [site for (span, _), site in self._effects[came.caller].calls.items() if span == came.span]
-            if not sites or sites[0].looped:
+            if not sites:
                 return
             yield came.caller, came.entry, sites[0].told
             function, entry = came.caller, came.entry
