@@ -70,6 +70,7 @@ class Program:
         self._knowledge = knowledge
         self._summaries = Summaries(self._symbols, self._types, knowledge)
         self._linked: _Linked | None = None
+        self._explainer: Explainer | None = None
 
     @property
     def is_free_threaded(self) -> bool:
@@ -130,12 +131,13 @@ class Program:
 
     def explain(self, path: str, line: int) -> Explanation | None:
         """What is believed at a line: contexts, places, locks and why pairs of accesses are races or not."""
-        linked, describe = self._link(), Describe(self._symbols, self._types)
-        explainer = Explainer(
-            self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
-            self._held(), describe,
-        )  # fmt: skip
-        return explainer.explain(path, line)
+        if self._explainer is None:
+            linked, describe = self._link(), Describe(self._symbols, self._types)
+            self._explainer = Explainer(
+                self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
+                self._held(), describe,
+            )  # fmt: skip
+        return self._explainer.explain(path, line)
 
     def _held(self) -> HeldLocks:
         linked = self._link()
