@@ -26,10 +26,12 @@ from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
+from racelint.analysis.unknowns import Unknowns
 from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, MemoryModel, load
 from racelint.model import Attr, Function, Item, Name, Source
 from racelint.span import Span
+from racelint.unknown import Unknown
 
 Infer: TypeAlias = Callable[[str, str, Span], str | None]
 
@@ -165,6 +167,12 @@ class Program:
     def unknowns(self) -> dict[str, int]:
         """How often the analysis has met its limits so far: unresolved calls, chains that are too deep."""
         return {"unresolved calls": len(self._summaries.unresolved), **self._summaries.unknown}
+
+    def to_do(self) -> list[Unknown]:
+        """What could not be resolved and costs verdicts, the most frequent first."""
+        self._run_all()
+        with _deep_recursion():
+            return Unknowns(self._symbols, self._types, self._knowledge, self._summaries.effects).all()
 
     def _typed(self, conflict: Conflict) -> Conflict:
         """The conflict with the kind of its container, if that is unknown and can be inferred."""
