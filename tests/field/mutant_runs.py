@@ -33,6 +33,7 @@ class Language(Protocol):
 
 PROBE = pathlib.Path(__file__).with_name("probing.py")
 LANGUAGES: dict[str, Language] = {"python": mutate_python, "go": mutate_go}
+TOLD = ("rule", "symbol", "severity", "confidence")
 STATUSES = ("found", "hidden", "missed", "set aside", "broken")
 Row = dict[str, Any]
 
@@ -143,12 +144,15 @@ def why(mutant: Mutant, known: list[Row]) -> Row:
 
 def row(repository: Repository, mutant: Mutant, status: str, found: Found | None, reason: Row) -> Row:
     """A mutant and what became of it, as it is kept."""
-    told = {"rule": found.rule, "at": found.where, "symbol": found.symbol} if found else {}
+    told = {"at": found.where, **{name: getattr(found, name) for name in TOLD}} if found else {}
     return {
         "repository": repository.name,
         "commit": repository.commit,
         "language": repository.language,
-        **{name: getattr(mutant, name) for name in ("path", "line", "kind", "case", "removed", "function", "spot")},
+        **{
+            name: getattr(mutant, name)
+            for name in ("path", "line", "kind", "case", "removed", "function", "spot", "guards")
+        },
         "places": list(mutant.places),
         "status": status,
         **({"finding": told} if told else {}),

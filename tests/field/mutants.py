@@ -66,6 +66,11 @@ def as_text(rows: list[Row]) -> str:
     sections = (
         table("language, kind", rows, lambda row: f"{row['language']}, {row['kind']}"),
         table("language, kind, case", rows, lambda row: f"{row['language']}, {row['kind']}, {row['case']}"),
+        table(
+            "language, lock kept in other methods",
+            [row for row in rows if row["kind"] == "lock"],
+            lambda row: f"{row['language']}, {'3 or more' if row['guards'] > 2 else row['guards']}",
+        ),
         table("repository", rows, lambda row: str(row["repository"])),
         work_list(rows),
         [f"set aside, for a finding stands there already: {aside['set aside']}; not cut: {aside['broken']}"],

@@ -54,21 +54,23 @@ def locks(data: bytes, struct: Struct, method: MethodOf) -> Iterator[Mutant]:
     for region in method.regions:
         inner = sorted(method.inside(region), key=lambda use: not use.writes)
         for use in inner:
-            if any(use.writes or other.writes for other in elsewhere(struct, method, region.mutex, use.field)):
+            others = elsewhere(struct, method, region.mutex, use.field)
+            if any(use.writes or other.writes for _, other in others):
                 yield Mutant(
                     method.path, "lock", "written" if use.writes else "read", line(region.calls[0]),
                     text(region.calls[0]), f"{struct.name}.{method.name}", (f"{struct.name}.{use.field}",),
                     line(use.node), line(region.calls[0]), data.count(b"\n", 0, region.end) + 1,
                     tuple(blank(data, node.start_byte, node.end_byte) for node in region.calls),
+                    len({name for name, _ in others}),
                 )  # fmt: skip
                 break
 
 
-def elsewhere(struct: Struct, method: MethodOf, mutex: str, field: str) -> list[Use]:
-    """The uses of a field under the same mutex in other methods."""
+def elsewhere(struct: Struct, method: MethodOf, mutex: str, field: str) -> list[tuple[str, Use]]:
+    """The uses of a field under the same mutex in other methods, with these methods' names."""
     others = [(other, region) for other in struct.methods if other is not method for region in other.regions]
-    covered = [use for other, region in others if region.mutex == mutex for use in other.inside(region)]
-    return [use for use in covered if use.field == field]
+    covered = [(other.name, use) for other, region in others if region.mutex == mutex for use in other.inside(region)]
+    return [(name, use) for name, use in covered if use.field == field]
 
 
 def clones(data: bytes, struct: Struct, method: MethodOf) -> Iterator[Mutant]:
@@ -78,7 +80,7 @@ def clones(data: bytes, struct: Struct, method: MethodOf) -> Iterator[Mutant]:
             call = clone_of(use.node)
             if call is None or not returned(call) or use not in method.inside(region):
                 continue
-            if any(other.kind == "change" for other in elsewhere(struct, method, region.mutex, use.field)):
+            if any(other.kind == "change" for _, other in elsewhere(struct, method, region.mutex, use.field)):
                 cuts = (Cut(call.start_byte, call.end_byte, kept_lines(data, call, use.node)),)
                 yield Mutant(
                     method.path, "snapshot", "handed out", line(call), text(call), f"{struct.name}.{method.name}",

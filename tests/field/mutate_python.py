@@ -88,16 +88,16 @@ def locks(text: Text, owner: Class) -> Iterator[Mutant]:
                 yield Mutant(
                     text.path, "lock", case, hold.node.lineno, ast.unparse(hold.item), f"{owner.name}.{method.name}",
                     (f"{owner.name}.{use.field}",), use.node.lineno, hold.node.lineno, hold.node.end_lineno or 0,
-                    text.without(hold),
+                    text.without(hold), len({each.method for each in same(guarded(owner, name, hold.lock), use)}),
                 )  # fmt: skip
                 break
 
 
 def at_stake(owner: Class, method: str, hold: Hold) -> Iterator[tuple[str, Use]]:
     """What a block would get wrong without its lock, by the access that then races; most harmful first."""
-    fields = [use for use in owner.uses if use.field not in owner.safe and use.field not in owner.methods]
-    inner = [use for use in fields if use.method == method and owner.inside(use.node, hold.node.body)]
-    others = [use for use in fields if use.method not in (method, *CONSTRUCTORS) and hold.lock in use.held]
+    uses = [use for use in plain(owner) if use.method == method]
+    inner = [use for use in uses if owner.inside(use.node, hold.node.body)]
+    others = guarded(owner, method, hold.lock)
     if isinstance(hold.node, ast.AsyncWith):
         waits = [position(node) for node in ast.walk(hold.node) if isinstance(node, ast.Await)]
         inner = [use for use in inner if use.writes and any(position(use.node) > at for at in waits)]
@@ -110,11 +110,21 @@ def at_stake(owner: Class, method: str, hold: Hold) -> Iterator[tuple[str, Use]]
         if use.resizes and any(other.kind == "iterate" for other in same(others, use)):
             yield "resized", use
     for use in inner:
-        if depends(use, inner) and any(other.writes for other in same(others, use)):
+        if depends(use, inner) and any(upsets(other, use) for other in same(others, use)):
             yield "updated", use
     for use in inner:
-        if use.writes and any(depends(other, others) for other in same(others, use)):
+        if use.writes and any(depends(other, others) and upsets(use, other) for other in same(others, use)):
             yield "written", use
+
+
+def plain(owner: Class) -> list[Use]:
+    """The uses of fields that do not synchronise themselves."""
+    return [use for use in owner.uses if use.field not in owner.safe and use.field not in owner.methods]
+
+
+def guarded(owner: Class, method: str, lock: str) -> list[Use]:
+    """What methods other than one do under a lock."""
+    return [use for use in plain(owner) if use.method not in (method, *CONSTRUCTORS) and lock in use.held]
 
 
 def same(uses: list[Use], one: Use) -> Iterator[Use]:
@@ -126,6 +136,11 @@ def depends(use: Use, uses: list[Use]) -> bool:
     """Whether a write follows from what its method read of the field before."""
     before = [u for u in same(uses, use) if u.method == use.method and position(u.node) < position(use.node)]
     return use.kind == "update" or (use.writes and any(not earlier.writes for earlier in before))
+
+
+def upsets(use: Use, other: Use) -> bool:
+    """Whether a write can make what another one depends on untrue: more at the end of a list hurts no removal."""
+    return use.writes and not (use.kind == "append" and other.kind == "remove")
 
 
 def handed_out(text: Text, owner: Class) -> Iterator[Mutant]:

@@ -25,6 +25,7 @@ class Mutant:
 
     `case` says what made us expect a bug without it; `places` are the fields, variables or expressions at stake, `spot`
     the line of an access that should then be reported, `first` to `last` the lines where a new finding counts.
+    `guards` is the number of other methods that use the place under a lock that is taken out.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Mutant:
     first: int
     last: int
     cuts: tuple[Cut, ...]
+    guards: int = 0
 
     @property
     def owner(self) -> str:

@@ -14,9 +14,14 @@ from typing import Any
 
 from racelint import cache, plugins, run
 from racelint.config import Settings
-from racelint.explanation import Explanation, PlaceAccess
+from racelint.explanation import Explanation, PlaceAccess, Verdict
 from racelint.finding import Confidence, Severity
 from racelint.reporters import View, reporters
+
+PROGRESS = (  # constructors are always "owned"
+    "unreached", "owned", "harmless", "apart", "ordered", "unknown", "one context", "one event loop", "callers",
+    "same lock",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -39,11 +44,18 @@ def believed(explanation: Explanation | None) -> list[dict[str, Any]]:
 
 
 def reason(place: PlaceAccess) -> dict[str, Any]:
-    """The verdict on an access: why it is compared with none, or that on the first of its counterparts."""
-    verdict = place.alone or next((counterpart.verdict for counterpart in place.counterparts), None)
-    if verdict is None:
+    """The verdict on an access: why it is compared with none, or that on the pair that came closest to a race."""
+    if place.alone is not None:
+        return {"why": place.alone.kind, "text": place.alone.text}
+    if not place.counterparts:
         return {"why": "no counterpart", "text": "no other access of the place is known"}
+    verdict = max((counterpart.verdict for counterpart in place.counterparts), key=progress)
     return {"why": verdict.kind, "text": verdict.text}
+
+
+def progress(verdict: Verdict) -> int:
+    """How far a pair came on its way to being a race."""
+    return PROGRESS.index(verdict.kind) if verdict.kind in PROGRESS else len(PROGRESS)
 
 
 if __name__ == "__main__":

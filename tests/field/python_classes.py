@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 REMOVING = frozenset({"pop", "popitem", "popleft", "remove", "discard", "clear", "difference_update"})
-GROWING = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault", "update"})
+APPENDING = frozenset({"append", "extend"})
+GROWING = APPENDING | {"appendleft", "add", "insert", "setdefault", "update"}
 VIEWS = frozenset({"items", "values", "keys"})
 LOCKS = frozenset({"Lock", "RLock", "Condition"})
 QUEUES = frozenset({"Queue", "SimpleQueue", "LifoQueue", "PriorityQueue"})
@@ -19,7 +20,7 @@ Parents = dict[ast.AST, ast.AST]
 
 
 class Use(NamedTuple):
-    """One use of a field ("read", "iterate", "store", "update", "grow", "remove") and the object's locks held there."""
+    """One use of a field ("read", "iterate", "store", "update", "append", "grow", "remove"), and what is held there."""
 
     field: str
     kind: str
@@ -34,7 +35,7 @@ class Use(NamedTuple):
 
     @property
     def resizes(self) -> bool:
-        """Whether it changes the size of what the field holds."""
+        """Whether it changes the size of what the field holds so that an iteration goes wrong."""
         return self.kind in ("grow", "remove")
 
 
@@ -59,6 +60,7 @@ class Class:
     holds: dict[str, list[Hold]]
     locks: frozenset[str]
     safe: frozenset[str]
+    deques: frozenset[str]
     threads: bool
 
     def inside(self, node: ast.AST, body: list[ast.stmt]) -> bool:
@@ -86,7 +88,8 @@ def read(node: ast.ClassDef, parents: Parents) -> Class:
     made = dict(constructed(node))
     threads = "Thread" in made.values() or any(last_name(base) == "Thread" for base in node.bases)
     locks, safe = (frozenset(field for field, name in made.items() if name in names) for names in (LOCKS, SAFE))
-    found = Class(node.name, methods, parents, [], {}, locks, safe, threads)
+    deques = frozenset(field for field, name in made.items() if name == "deque")
+    found = Class(node.name, methods, parents, [], {}, locks, safe, deques, threads)
     for name, method in methods.items():
         found.holds[name] = []
         Reader(found, name).body(method.body, frozenset())
@@ -131,6 +134,7 @@ class Reader:
             return
         if isinstance(node, ast.Attribute) and (field := own_field(node)):
             kind = kind_of(node, self._owner.parents)
+            kind = "grow" if kind == "append" and field in self._owner.deques else kind
             self._owner.uses.append(Use(field, kind, node, self._method, held))
         later = frozenset() if isinstance(node, Method) else held  # a nested function runs when it is called
         for child in ast.iter_child_nodes(node):
@@ -165,7 +169,7 @@ def kind_of(node: ast.expr, parents: Parents) -> str:
         if parent.attr in REMOVING:
             return "remove"
         if parent.attr in GROWING:
-            return "grow"
+            return "append" if parent.attr in APPENDING else "grow"  # who iterates a list meets what is appended
         return "iterate" if parent.attr in VIEWS and iterated(call, parents) else "read"
     return "iterate" if iterated(node, parents) else "read"
 

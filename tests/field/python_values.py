@@ -25,6 +25,7 @@ from python_classes import (
 
 SNAPSHOTS = frozenset({"list", "tuple"})
 SORTING = frozenset({"sort", "reverse"})
+RESIZING = ("append", "grow", "remove")
 LEAVING = (ast.Break, ast.Return, ast.Raise)
 
 
@@ -272,5 +273,5 @@ def captured(function: Method, parents: Parents) -> set[str]:
     nodes = list(ast.walk(function))
     local = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     outer = {name for node in nodes if isinstance(node, ast.Nonlocal) for name in node.names}
-    resized = {node.id for node in nodes if isinstance(node, ast.Name) and kind_of(node, parents) in ("grow", "remove")}
+    resized = {node.id for node in nodes if isinstance(node, ast.Name) and kind_of(node, parents) in RESIZING}
     return outer | (resized - local)

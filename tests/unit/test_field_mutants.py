@@ -107,6 +107,38 @@ def test_a_lock_that_nothing_needs_is_left_in_place() -> None:
     """)
 
 
+def test_appending_hurts_neither_an_iteration_nor_a_removal() -> None:
+    text = """
+        import threading
+        import collections
+
+        class Handlers:
+            def __init__(self):
+                self._lock = threading.Lock()
+                self._old = MADE
+
+            def add(self, handler):
+                with self._lock:
+                    self._old.append(handler)
+
+            def close(self):
+                with self._lock:
+                    if self._old:
+                        self._old.pop().close()
+
+            def flush(self):
+                with self._lock:
+                    for handler in self._old:
+                        handler.flush()
+    """
+    assert kinds(python(text.replace("MADE", "[]"))) == [("lock", "resized", 15), ("lock", "iterated", 20)]
+    assert [mutant.function for mutant in python(text.replace("MADE", "collections.deque()"))] == [
+        "Handlers.add",
+        "Handlers.close",
+        "Handlers.flush",
+    ]
+
+
 def test_an_asyncio_lock_matters_where_a_write_follows_an_await() -> None:
     (mutant,) = python("""
         import asyncio
