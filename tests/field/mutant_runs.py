@@ -20,6 +20,10 @@ from clones import Clones, Repository
 from mutation import Mutant
 from runs import Engine, Found
 
+from racelint import discover
+from racelint.analysis import application
+from racelint.languages import go, python
+
 
 class Language(Protocol):
     """What a language's module does."""
@@ -34,6 +38,9 @@ class Language(Protocol):
 PROBE = pathlib.Path(__file__).with_name("probing.py")
 LANGUAGES: dict[str, Language] = {"python": mutate_python, "go": mutate_go}
 TOLD = ("rule", "symbol", "severity", "confidence")
+GENERATED = {"python": python.GENERATED, "go": go.GENERATED}
+HEAD = 2_000  # bytes in which a file says that it is generated
+AIDS = application.AIDS | discover.VENDORED | go.TEST_FOLDERS | {"benchmark", "benchmarks"}
 STATUSES = ("found", "hidden", "missed", "set aside", "broken")
 Row = dict[str, Any]
 
@@ -47,11 +54,18 @@ class Probe:
 
 
 def candidates(repository: Repository, where: Clones) -> list[Mutant]:
-    """All mutants of one repository; test code and generated code give none."""
+    """All mutants of one repository; what racelint does not report on anyway gives none: tests, generated files."""
     git_dir = where.holding(repository.name, repository.commit)
     names = list(clones.sources(git_dir, repository.commit, repository.language, repository.paths))
-    product = [(name, sha) for name, sha in names if not clones.is_test(name)]
-    return LANGUAGES[repository.language].candidates(dict(clones.contents(git_dir, repository.commit, product)))
+    product = [(name, sha) for name, sha in names if not is_aid(name)]
+    files = dict(clones.contents(git_dir, repository.commit, product))
+    written = {name: data for name, data in files.items() if not GENERATED[repository.language].search(data[:HEAD])}
+    return LANGUAGES[repository.language].candidates(written)
+
+
+def is_aid(name: str) -> bool:
+    """Whether a path is a test, an example or a tool."""
+    return clones.is_test(name) or not AIDS.isdisjoint(pathlib.PurePosixPath(name).parts[:-1])
 
 
 def measure(repository: Repository, batches: list[list[Mutant]], where: Clones, engine: Engine) -> Iterator[Row]:

@@ -100,8 +100,10 @@ def at_stake(owner: Class, method: str, hold: Hold) -> Iterator[tuple[str, Use]]
     others = guarded(owner, method, hold.lock)
     if isinstance(hold.node, ast.AsyncWith):
         waits = [position(node) for node in ast.walk(hold.node) if isinstance(node, ast.Await)]
-        inner = [use for use in inner if use.writes and any(position(use.node) > at for at in waits)]
-        yield from (("update across await", use) for use in inner if any(o.writes for o in same(others, use)))
+        for use in [use for use in inner if use.writes and any(other.writes for other in same(others, use))]:
+            read = min((position(each.node) for each in same(inner, use)), default=position(use.node))
+            if any(read < at < position(use.node) for at in waits):
+                yield "update across await", use
         return
     for use in inner:
         if use.kind == "iterate" and any(other.resizes for other in same(others, use)):

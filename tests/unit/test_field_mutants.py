@@ -139,7 +139,7 @@ def test_appending_hurts_neither_an_iteration_nor_a_removal() -> None:
     ]
 
 
-def test_an_asyncio_lock_matters_where_a_write_follows_an_await() -> None:
+def test_an_asyncio_lock_matters_where_an_await_parts_a_write_from_what_it_follows() -> None:
     (mutant,) = python("""
         import asyncio
 
@@ -150,11 +150,13 @@ def test_an_asyncio_lock_matters_where_a_write_follows_an_await() -> None:
 
             async def take(self):
                 async with self._lock:
-                    connection = await connect()
-                    self._free.append(connection)
+                    if not self._free:
+                        connection = await connect()
+                        self._free.append(connection)
 
             async def give(self, connection):
                 async with self._lock:
+                    await connection.reset()
                     self._free.append(connection)
     """)
     assert (mutant.case, mutant.function) == ("update across await", "Pool.take")
