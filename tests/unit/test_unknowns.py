@@ -30,14 +30,14 @@ def test_a_callee_that_is_given_a_callable() -> None:
     found = unknowns("""
         import atexit
         import threading
-        from apscheduler.schedulers.background import BackgroundScheduler
+        from crontab.background import BackgroundScheduler
 
         class Jobs:
             def __init__(self, broker):
                 self.scheduler = BackgroundScheduler()
-                self.scheduler.add_job(self.tick, "interval")
-                self.scheduler.add_job(func=self.tick)
-                broker.on_message("a", lambda message: self.tick())
+                self.scheduler.put_job(self.tick, "interval")
+                self.scheduler.put_job(func=self.tick)
+                broker.upon_message("a", lambda message: self.tick())
                 threading.Thread(target=self.tick).start()
                 sorted([], key=self.tick)
                 [].sort(key=self.tick)
@@ -49,8 +49,8 @@ def test_a_callee_that_is_given_a_callable() -> None:
             def tick(self):
                 pass
     """)
-    scheduler = "apscheduler.schedulers.background.BackgroundScheduler.add_job"
-    assert told(found) == [(2, "callable", scheduler, 9), (1, "callable", "*.on_message", 11)]
+    scheduler = "crontab.background.BackgroundScheduler.put_job"
+    assert told(found) == [(2, "callable", scheduler, 9), (1, "callable", "*.upon_message", 11)]
     row = tomllib.loads(found[0].row)["start"][0]
     assert (row["names"], row["callable"]) == ([scheduler], 0)
     assert tomllib.loads(found[1].row)["start"][0]["callable"] == 1
