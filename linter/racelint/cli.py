@@ -14,11 +14,16 @@ from racelint import __version__
 from racelint.errors import RacelintError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TextIO
+
     from racelint.config import Settings
     from racelint.extract import Progress
+    from racelint.finding import SourceError
     from racelint.plugins import Pack
     from racelint.report import Report
     from racelint.rule import Rule
+    from racelint.run import Request
 
 FORMATS = ("text", "json")
 SEVERITIES = ("note", "warning", "error")
@@ -87,12 +92,13 @@ def cli() -> None:
 @click.option("--trust-packs", is_flag=True, help="Load packs that the analysed tree's configuration names.")
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
 @click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
+@click.option("--unknowns", is_flag=True, help="List what has no meaning yet, with rows to paste, and no findings.")
 @click.option("--no-progress", "-q", "quiet", is_flag=True, help="Show no progress and no notes.")
 def check(
     paths: tuple[str, ...], format_: str, output: Path | None, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
-    python_memory_model: str | None, quiet: bool,
+    python_memory_model: str | None, unknowns: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
@@ -111,13 +117,32 @@ def check(
     loaded = plugins.load((*settings.packs, *packs))
     rules = plugins.choose(loaded, settings.select, settings.ignore)
     kept = None if no_cache else cache.Cache(cache.default_directory())
+    request = run.Request(paths, loaded, settings, jobs, kept)
+    if unknowns:
+        return _list_unknowns(request, format_, output, quiet)
     with _Progress(quiet) as progress:
-        report = run.check(run.Request(paths, loaded, settings, jobs, kept), rules, progress)
+        report = run.check(request, rules, progress)
     _write(report, format_, output, rules, time.perf_counter() - started)
     if not quiet:
-        _tell_problems(report)
+        _tell_problems(report.errors, report.notes)
     failing = [finding for finding in report.findings if settings.fail_on and finding.severity >= settings.fail_on]
     return FOUND if failing else 0
+
+
+def _list_unknowns(request: Request, format_: str, output: Path | None, quiet: bool) -> int:
+    """Write what the analysis could not resolve. It is no finding: the exit status is 0."""
+    from racelint import run
+    from racelint.reporters import View
+    from racelint.reporters import unknowns as reporter
+
+    with _Progress(quiet) as progress:
+        analysed = run.analyse(request, progress)
+    write = reporter.write_json if format_ == "json" else reporter.write_text
+    view = View(Path.cwd().as_posix(), run.text_lines)
+    _deliver(lambda stream: write(analysed.program.to_do(), view, stream), output)
+    if not quiet:
+        _tell_problems(analysed.errors)
+    return 0
 
 
 @cli.command()
@@ -261,10 +286,14 @@ def _write(report: Report, format_: str, output: Path | None, rules: tuple[Rule,
 
     width = max(60, min(shutil.get_terminal_size().columns, 120))
     view = View(Path.cwd().as_posix(), text_lines, {rule.name: rule.summary for rule in rules}, seconds, width)
-    reporter = reporters()[format_]
+    _deliver(lambda stream: reporters()[format_](report, view, stream), output)
+
+
+def _deliver(write: Callable[[TextIO], None], output: Path | None) -> None:
+    """Write to standard output or, all at once, to a file."""
     if output is None or str(output) == "-":
         try:
-            reporter(report, view, sys.stdout)
+            write(sys.stdout)
             sys.stdout.flush()
         except BrokenPipeError:  # whoever read has seen enough; the exit status still tells
             _forget_stdout()
@@ -272,7 +301,7 @@ def _write(report: Report, format_: str, output: Path | None, rules: tuple[Rule,
     import io
 
     text = io.StringIO()
-    reporter(report, view, text)
+    write(text)
     try:
         _replace(output, text.getvalue())
     except OSError as error:
@@ -294,11 +323,11 @@ def _replace(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _tell_problems(report: Report) -> None:
-    for error in report.errors:
+def _tell_problems(errors: Iterable[SourceError], notes: Iterable[str] = ()) -> None:
+    for error in errors:
         place = f"{error.path}:{error.line}:{error.column}" if error.line else error.path
         _tell(f"{place}: {error.kind}: {error.message}")
-    for note in report.notes:
+    for note in notes:
         _tell(note)
 
 

@@ -48,8 +48,12 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
 
     Raises RacelintError if the run as a whole cannot go on; a file that fails only adds to the report's errors.
     """
+    return judge(request, analyse(request, progress), rules)
+
+
+def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report:
+    """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes."""
     table, settings = front_ends(), request.settings
-    analysed = analyse(request, progress)
     scope, sources = analysed.scope, analysed.sources
     with collector_off():
         found = ask(analysed.program, rules, request.packs)

@@ -267,3 +267,36 @@ def test_nothing_of_the_analysed_tree_is_run(racelint, tree, tmp_path: Path):
     tree({"a.py": trap, "conftest.py": trap, "pkg/__init__.py": trap, "setup.py": trap})
     assert racelint("check").returncode == 0
     assert not list(tmp_path.rglob("ran"))
+
+
+UNKNOWN = """\
+import lib
+
+
+def go():
+    lib.every(step)
+
+
+def step():
+    pass
+"""
+
+
+def test_unknowns_are_listed_in_place_of_findings(racelint, tree, bug):
+    tree({"src/a.py": bug, "src/b.py": UNKNOWN})
+    done = racelint("check", "--unknowns", "src")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, row, *_ = done.stdout.splitlines()
+    assert first == "    1  callable  lib.every  src/b.py:5"
+    assert row.strip() == "[[start]]"
+    assert "mutated-while-iterating" not in done.stdout
+
+
+def test_unknowns_as_json_and_none(racelint, tree):
+    root = tree({"b.py": UNKNOWN})
+    (found,) = json.loads(racelint("check", "--unknowns", "--format", "json", "--output", "-").stdout)["unknowns"]
+    assert (found["kind"], found["name"], found["count"]) == ("callable", "lib.every", 1)
+    assert (found["path"], found["line"], found["column"]) == ("b.py", 5, 5)
+    (root / "mine.toml").write_text(found["row"], encoding="utf-8")
+    (root / "racelint.toml").write_text('knowledge = ["mine.toml"]\n', encoding="utf-8")
+    assert racelint("check", "--unknowns", "-q").stdout.startswith("nothing unknown")

@@ -98,17 +98,7 @@ class Engine:
             return Report()
         command = [sys.executable, "-c", ENTRY, "check", "--format", "json", "--no-cache", "--jobs", "1", *self.options]
         start = time.monotonic()
-        try:
-            done = subprocess.run(
-                [*command, "."],
-                cwd=tree,
-                env=self.environment(),
-                capture_output=True,
-                check=False,
-                timeout=self.timeout,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise RunError(f"not done after {self.timeout:.0f} s") from error
+        done = self.run([*command, "."], tree)
         seconds = time.monotonic() - start
         try:
             # A traceback, too, ends Python with status 1: only a report tells that the run went well.
@@ -117,6 +107,24 @@ class Engine:
         except RunError as error:
             said = done.stderr.decode(errors="replace").strip()[-600:]
             raise RunError(f"exit {done.returncode}, {error}: {said}") from error
+
+    def run(
+        self,
+        command: list[str],
+        tree: pathlib.Path,
+        given: bytes | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a command in a tree with this revision in front of any other. Raises RunError if it takes too long."""
+        if self.root is None:
+            raise RunError("the empty revision runs nothing")
+        env = {**self.environment(), **(environment or {})}
+        try:
+            return subprocess.run(
+                command, cwd=tree, env=env, input=given, capture_output=True, check=False, timeout=self.timeout
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RunError(f"not done after {self.timeout:.0f} s") from error
 
     def environment(self) -> dict[str, str]:
         """Return the environment of a run."""

@@ -343,7 +343,13 @@ class Calls(Replay, Library):
             self.certain,
             self.certain and not (len(targets) > 1 and self.symbols.fits_many(function_id)),
         )
-        results = [self._invoke_override(target, given, keywords, call, state) for target in targets]
+        results, ends = [], self.stopped
+        stops: list[bool] = []
+        for target in targets:
+            self.stopped = False
+            results.append(self._invoke_override(target, given, keywords, call, state))
+            stops.append(self.stopped)
+        self.stopped = ends or all(stops)  # one that only panics ends nothing where another may be meant
         self.certain = outer
         return unite(results)
 

@@ -31,11 +31,13 @@ from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
+from racelint.analysis.unknowns import Unknowns
 from racelint.analysis.violations import Violation, ViolationTeller
 from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, MemoryModel, load
 from racelint.model import Attr, Function, Item, Name, Source
 from racelint.span import Span
+from racelint.unknown import Unknown
 
 Infer: TypeAlias = Callable[[str, str, Span], str | None]
 
@@ -79,6 +81,7 @@ class Program:
         self._knowledge = knowledge
         self._summaries = Summaries(self._symbols, self._types, knowledge)
         self._linked: _Linked | None = None
+        self._explainer: Explainer | None = None
 
     @property
     def is_free_threaded(self) -> bool:
@@ -162,12 +165,13 @@ class Program:
 
     def explain(self, path: str, line: int) -> Explanation | None:
         """What is believed at a line: contexts, places, locks and why pairs of accesses are races or not."""
-        linked, describe = self._link(), Describe(self._symbols, self._types)
-        explainer = Explainer(
-            self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
-            self._held(), describe, linked.declared,
-        )  # fmt: skip
-        return explainer.explain(path, line)
+        if self._explainer is None:
+            linked, describe = self._link(), Describe(self._symbols, self._types)
+            self._explainer = Explainer(
+                self._symbols, self._summaries.effects, linked.places, linked.contexts, linked.races, linked.teller,
+                self._held(), describe, linked.declared,
+            )  # fmt: skip
+        return self._explainer.explain(path, line)
 
     def _held(self) -> HeldLocks:
         linked = self._link()
@@ -200,6 +204,12 @@ class Program:
     def unknowns(self) -> dict[str, int]:
         """How often the analysis has met its limits so far: unresolved calls, chains that are too deep."""
         return {"unresolved calls": len(self._summaries.unresolved), **self._summaries.unknown}
+
+    def to_do(self) -> list[Unknown]:
+        """What could not be resolved and costs verdicts, the most frequent first."""
+        self._run_all()
+        with _deep_recursion():
+            return Unknowns(self._symbols, self._types, self._knowledge, self._summaries.effects).all()
 
     def _typed(self, conflict: Conflict) -> Conflict:
         """The conflict with the kind of its container, if that is unknown and can be inferred."""
