@@ -75,6 +75,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     registrations, what constructors and what sets the program up write before callers come, what interfaces with a
     single method lead to. A write under a lock of the object itself says that others have the object.
 
+    A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
+    seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own.
+
     A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
     that fails, else at the write.
 
@@ -99,6 +102,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
 def _message(race: Race) -> str:
     first, second = race.first, race.second
+    if race.evidence == "lock":
+        return f"{race.symbol} is a lock that {context_words(first)} makes when it is missing: two may make one each"
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
     both = "another" if alike else context_words(second)
     if lock := read_side(race):
@@ -111,6 +116,8 @@ def _message(race: Race) -> str:
 
 def _because(race: Race) -> str:
     first, second = race.first, race.second
+    if race.evidence == "lock":
+        return "the lock is made by who takes it then: that says that several may come at once"
     if race.evidence == "documented":
         return f"the documentation of {race.symbol.partition('.')[0]} says that callers may use one object at once"
     if first.context == second.context and race.language == "go":
@@ -121,6 +128,8 @@ def _because(race: Race) -> str:
 
 
 def _mend(race: Race) -> str:
+    if race.evidence == "lock":
+        return "make the lock where the object is made, or with the module: before anybody can come by"
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"
     if race.shape == "lost-wakeup":

@@ -18,6 +18,7 @@ from racelint.model import (
     Delete,
     Eval,
     Expr,
+    Handler,
     Hold,
     Jump,
     Labelled,
@@ -125,8 +126,8 @@ class Flow(ABC, Generic[S, Frame]):
         """Evaluate the value of a return or raise."""
 
     @abstractmethod
-    def caught(self, target: Expr | None, state: S) -> None:
-        """Bind an exception handler's target."""
+    def caught(self, handler: Handler, body: Block, state: S) -> None:
+        """An exception handler starts, on what the body raised: bind its target."""
 
     # --- the walk -----------------------------------------------------------------------------------------------------
 
@@ -265,7 +266,7 @@ class Flow(ABC, Generic[S, Frame]):
             if entry is None:
                 break
             caught = self.copy(entry)
-            self.caught(handler.target, caught)
+            self.caught(handler, stmt.body, caught)
             handled = self.block(handler.body, caught)
             exits = Exits(self.join(exits.normal, handled.normal), exits.jumps + handled.jumps)
         return exits

@@ -100,6 +100,7 @@ class Locking(Starting, Attributes):
             kind = "unknown"  # what has methods of that name is a lock
         kind = "shared" if kind and shared else kind
         if kind and kind != "counted":
+            self.effects.taken.add(value)
             held = Held(self.shared_locals.get(value, value), span, kind)
             if held not in state.held:
                 state.held = (*state.held, held)
@@ -140,6 +141,7 @@ class Locking(Starting, Attributes):
         if len(values) == 1 and locks:
             self.take(locks[0], span, state)
         elif locks:  # one of several: some lock is held
+            self.effects.taken.update(locks)
             state.held = (*state.held, Held(UNKNOWN, span, "unknown"))
         for value in values:
             owner = self.types.class_of(value)

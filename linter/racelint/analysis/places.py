@@ -81,6 +81,23 @@ class Places:
             self._located[path] = self._locate(path)
         return self._located[path]
 
+    def of_lock(self, path: Value) -> Place | None:
+        """Where a lock itself is kept; None if nobody knows whose that is. Else locks are no places: nothing races there."""
+        match path:
+            case Global(module=module, name=name):
+                return Place("global", module, name)
+            case Field(base=base, name=name):
+                owner = base.type if isinstance(base, TypeValue) else self._types.class_of(base)
+                return Place("field", self._declarer(owner, name), name) if owner is not None else None
+            case _:
+                return None
+
+    def excludes_threads(self, path: Value) -> bool:
+        """Whether a path leads to a library's lock between threads."""
+        found = self._types.of(path)
+        row = self._concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
+        return row is not None and row.kind == "exclusive"
+
     def _locate(self, path: Value) -> Located | None:
         depth = 0
         while isinstance(path, Element | Member):

@@ -22,6 +22,7 @@ from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
+from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.spots import Pair, sides_of
@@ -56,6 +57,7 @@ class _Linked(NamedTuple):
     pairs: dict[Place, Pair]
     suspensions: Suspensions
     teller: Teller
+    late_locks: LateLocks
 
 
 @contextmanager
@@ -114,7 +116,7 @@ class Program:
         """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""
         linked = self._link()
         told = {(breach.function, breach.span.line) for breach in linked.breaches if breach.confidence > 1}
-        for pair in linked.pairs.values():
+        for pair in (*linked.pairs.values(), *linked.late_locks.all()):
             if linked.declared.confinement(pair.place) is None and told.isdisjoint(sides_of(pair)):
                 yield linked.teller.pair(pair)
 
@@ -190,9 +192,12 @@ class Program:
             pairs = one_a_cause(races.all())
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
             teller = Teller(self._symbols, contexts, places)
+            late_locks = LateLocks(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
             breaches = Breaches(checks, Guards(self._symbols, places, contexts, races)).all() if declared.asks else []
-            self._linked = _Linked(declared, checks, breaches, places, contexts, races, pairs, suspensions, teller)
+            self._linked = _Linked(
+                declared, checks, breaches, places, contexts, races, pairs, suspensions, teller, late_locks
+            )
         return self._linked
 
     def _run_all(self) -> None:

@@ -10,7 +10,7 @@ from racelint.analysis.effects import common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
-from racelint.analysis.state import FLAG, LOCAL, Held, Read, State
+from racelint.analysis.state import FLAG, LOCAL, Check, Held, Read, State
 from racelint.analysis.summary import Frame
 from racelint.analysis.type_names import RESULTS, ClassType, LibraryType
 from racelint.analysis.values import (
@@ -38,6 +38,7 @@ from racelint.model import (
     Assign,
     Attr,
     Await,
+    Block,
     Build,
     Call,
     Collect,
@@ -45,6 +46,7 @@ from racelint.model import (
     Delete,
     Eval,
     Expr,
+    Handler,
     Hold,
     Item,
     Jump,
@@ -59,6 +61,7 @@ from racelint.model import (
 from racelint.span import Span
 
 MOST_STEPS = 2  # variables through which a value still counts as what was read
+MISSING = frozenset({"AttributeError", "NameError"})  # what a look at an attribute raises if nothing is there
 IN_PLACE = {"|": "insert", "^": "insert", "-": "remove", "&": "remove", "+": "append"}
 
 
@@ -520,12 +523,29 @@ class Statements(Calls):
                 if shared and self.types.container(container) is not None:
                     self.note(container, "hand-out", span, state, "view" if isinstance(value, View) else "live")
 
-    def caught(self, target: Expr | None, state: State) -> None:
-        """Bind an exception handler's target."""
-        if target is not None:
-            self.assign(target, NOTHING_KNOWN, state)
+    def caught(self, handler: Handler, body: Block, state: State) -> None:
+        """Bind an exception handler's target; an attribute that one statement only looked for is known to be missing."""
+        if handler.target is not None:
+            self.assign(handler.target, NOTHING_KNOWN, state)
+        wanted = _looked_for(body) if handler.caught is not None and _named(handler.caught) in MISSING else None
+        if wanted is not None:
+            for access in self.effects.accesses.get((wanted, "read"), ()):
+                state.checks[access.path] = Check(Read(access.path, access.span, access.held, False), False)
 
     # --- expressions --------------------------------------------------------------------------------------------------
+
+
+def _looked_for(body: Block) -> Span | None:
+    """Where a block that is nothing but one look at a variable or an attribute has that."""
+    match body:
+        case (Eval(value=value) | Assign(value=value) | Jump(value=value),) if isinstance(value, Attr | Name):
+            return value.span
+        case _:
+            return None
+
+
+def _named(caught: Expr) -> str:
+    return caught.name if isinstance(caught, Name) else ""
 
 
 def part_of(value: Value, index: int) -> Values:
