@@ -102,7 +102,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
 def _message(race: Race) -> str:
     first, second = race.first, race.second
-    if race.evidence == "lock":
+    if race.evidence == "late-lock":
         return f"{race.symbol} is a lock that {context_words(first)} makes when it is missing: two may make one each"
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
     both = "another" if alike else context_words(second)
@@ -116,10 +116,12 @@ def _message(race: Race) -> str:
 
 def _because(race: Race) -> str:
     first, second = race.first, race.second
-    if race.evidence == "lock":
+    if race.evidence == "late-lock":
         return "the lock is made by who takes it then: that says that several may come at once"
     if race.evidence == "documented":
         return f"the documentation of {race.symbol.partition('.')[0]} says that callers may use one object at once"
+    if race.evidence == "admitted":
+        return "callers may use one object at once: it keeps them from each other elsewhere, or calls them on its thread"
     if first.context == second.context and race.language == "go":
         return "several of these goroutines run at once, and nothing orders the two accesses"
     if first.context == second.context and first.function == second.function:
@@ -128,7 +130,7 @@ def _because(race: Race) -> str:
 
 
 def _mend(race: Race) -> str:
-    if race.evidence == "lock":
+    if race.evidence == "late-lock":
         return "make the lock where the object is made, or with the module: before anybody can come by"
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"

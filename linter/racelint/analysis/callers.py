@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racelint.analysis.admitted import Admitted
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.documented import Documented
@@ -9,7 +10,7 @@ from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.lifecycle import is_closing, is_registration, is_starting
 from racelint.analysis.objects import SHARED
-from racelint.analysis.places import of_threads
+from racelint.analysis.places import Places, of_threads
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
@@ -20,7 +21,7 @@ class Callers:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, ways: Ways, identity: Identity,
-        collisions: Collisions,
+        collisions: Collisions, places: Places,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -29,6 +30,7 @@ class Callers:
         self._identity = identity
         self._collisions = collisions
         self._documented = Documented(symbols, contexts)
+        self._admitted = Admitted(symbols, effects, places, contexts)
         self._of_loop: dict[str, bool] = {}
 
     def beside(self, write: Spot, other: Spot, context: Context) -> int:
@@ -67,7 +69,14 @@ class Callers:
 
     def says_shared(self, spot: Spot) -> str:
         """The type on whose own instance an access is, if that type says that many callers may use it at once."""
-        return self._documented.shared_by(spot.function, spot.entry) if spot.located.own else ""
+        if not spot.located.own:
+            return ""
+        said = self._documented.shared_by(spot.function, spot.entry)
+        return said or self._admitted.shared_by(spot.function, spot.entry)
+
+    def evidence(self, spot: Spot) -> str:
+        """What says that several callers may come at once: the documentation, or the code itself."""
+        return "documented" if self._documented.shared_by(spot.function, spot.entry) else "admitted"
 
     def by_contract(self, write: Spot, spots: list[Spot]) -> list[Spot]:
         """The accesses that other callers make at the same time, on an object of a type that says they may."""

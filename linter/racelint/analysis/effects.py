@@ -148,6 +148,7 @@ class Effects:
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes
+    tells_itself: bool = False  # it calls what its object was given, and gives it that object
     waits: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # calls that wait for what was started; locks
     joined_at_end: int = 0  # what has surely ended when the function is left
     told: set[tuple[str, Value, Span]] = field(default_factory=set)  # what is done with channels, and where

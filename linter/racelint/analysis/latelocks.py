@@ -42,14 +42,14 @@ class LateLocks:
             if not of_threads(locks) and self._may_meet_itself(function_id, entry) and self._takes(function_id, entry, act):
                 located = Located(place, place.owner, own=True, constructed=False, certain=True)
                 spot = Spot(function_id, located, act, entry, locks, SHARED)
-                return Pair(place, spot, spot, "check-act", "lock", 2)
+                return Pair(place, spot, spot, "check-act", "late-lock", 2)
         return None
 
     def _may_meet_itself(self, function_id: str, entry: Entry) -> bool:
         """Whether two may be there at once: callers, or several of a kind, and not while the object is being made."""
         context = self._contexts.roots[entry.context]
         root = self._symbols.functions[self._contexts.root(function_id, entry)][1]
-        if entry.constructor or entry.before or root.name == "__init__" or root.qualname == MODULE:
+        if entry.constructor or root.name == "__init__" or root.qualname == MODULE:
             return False
         return context.kind == "external" or (context.many and context.kind in ("thread", "pool", "handler"))
 

@@ -58,6 +58,7 @@ class _Linked(NamedTuple):
     suspensions: Suspensions
     teller: Teller
     late_locks: LateLocks
+    guarded: dict[Place, Pair]
 
 
 @contextmanager
@@ -117,17 +118,20 @@ class Program:
         linked = self._link()
         told = {(breach.function, breach.span.line) for breach in linked.breaches if breach.confidence > 1}
         for pair in (*linked.pairs.values(), *linked.late_locks.all()):
+            guarded = linked.guarded.get(pair.place) if pair.evidence == "admitted" else None
+            if guarded is not None and guarded.confidence >= pair.confidence:
+                continue  # the lock to take is known
             if linked.declared.confinement(pair.place) is None and told.isdisjoint(sides_of(pair)):
                 yield linked.teller.pair(pair)
 
     def guard_breaches(self) -> Iterator[Race]:
         """The worst access of each guarded place without its guard; places with a sure race are left out."""
         linked = self._link()
-        for pair in Guards(self._symbols, linked.places, linked.contexts, linked.races).all():
+        for pair in linked.guarded.values():
             if linked.declared.speaks_of(pair.place):
                 continue
             proven = linked.pairs.get(pair.place)
-            if proven is None or proven.confidence < 2:
+            if proven is None or proven.confidence < 2 or proven.evidence == "admitted":
                 yield linked.teller.pair(pair)
 
     def violations(self) -> Iterator[Violation]:
@@ -194,9 +198,11 @@ class Program:
             teller = Teller(self._symbols, contexts, places)
             late_locks = LateLocks(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
-            breaches = Breaches(checks, Guards(self._symbols, places, contexts, races)).all() if declared.asks else []
+            guards = Guards(self._symbols, places, contexts, races)
+            breaches = Breaches(checks, guards).all() if declared.asks else []
+            guarded = {pair.place: pair for pair in guards.all()}
             self._linked = _Linked(
-                declared, checks, breaches, places, contexts, races, pairs, suspensions, teller, late_locks
+                declared, checks, breaches, places, contexts, races, pairs, suspensions, teller, late_locks, guarded
             )
         return self._linked
 

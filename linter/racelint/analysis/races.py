@@ -43,7 +43,7 @@ class Races:
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
-        self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions)
+        self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)
         self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
@@ -126,7 +126,7 @@ class Races:
             confidence = min(confidence, 2) if self.identity.locks_itself(write, other) else 1
         roots = self._contexts.roots
         callers = roots[write.entry.context].is_external and roots[other.entry.context].is_external
-        return Pair(place, write, other, shape, "documented" if callers else "contexts", confidence)
+        return Pair(place, write, other, shape, self.callers.evidence(write) if callers else "contexts", confidence)
 
     def _never_meet(self, write: Spot, other: Spot) -> Silence | None:
         """Why two accesses do not meet: two objects, one of them unknown to the other side, or some order."""

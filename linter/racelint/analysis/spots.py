@@ -48,7 +48,8 @@ class Pair(NamedTuple):
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup",
     "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
-    `evidence` is "contexts", "documented" (two callers, of a type that says they may) or "guard" (held at `held` of
+    `evidence` is "contexts", "documented" or "admitted" (two callers, of a type that says or shows
+    that they may), "late-lock" (a lock that is made when it is missing) or "guard" (held at `held` of
     `total` accesses).
     """
 

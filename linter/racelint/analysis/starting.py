@@ -220,6 +220,12 @@ class Starting(Body):
                 self.effects.call(path, call, None, state, certain=False)
         else:
             self.effects.call(path, call, None, state, certain=True)
+            self._tell_itself(args)
+
+    def _tell_itself(self, args: tuple[Values, ...]) -> None:
+        """What somebody has left with the object is called, perhaps with the object itself."""
+        if any([self.symbols.is_instance(value) for values in args for value in values]):
+            self.effects.tells_itself = True
 
     def _by_name(self, name: str) -> StartRow | None:
         """The row of a method of an unknown object; a project's own loop has rules of its own."""

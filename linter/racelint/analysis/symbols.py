@@ -183,6 +183,8 @@ class Symbols:
             found = self.static(module, assigned.value, links - 1) if links > 0 else None
             if isinstance(found, FunctionValue | TypeValue | ModuleValue):
                 return found
+            if isinstance(found, Builtin) and len(record.values) == 1 and self._is_library(found.name):
+                return found  # `Lock = threading.RLock`
         return Global(module, name)
 
     def static(self, module: str, expr: Expr, links: int = LINKS) -> Value | None:

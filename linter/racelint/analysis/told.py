@@ -33,7 +33,8 @@ class Race:
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
     "crossed-iteration" (tasks of one loop, across a suspension).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
-    they may), "guard" (`guard` is held at `held` of `total` accesses) or
+    they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is
+    missing), "guard" (`guard` is held at `held` of `total` accesses) or
     "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read
     stands that an act depends on, None if neither access is one.
     """
