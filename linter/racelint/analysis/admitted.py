@@ -9,7 +9,7 @@ from racelint.analysis.effects import Effects
 from racelint.analysis.lifecycle import is_lifecycle
 from racelint.analysis.places import Places
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Field
+from racelint.analysis.values import Field, TypeValue
 
 OWN_THREADS = frozenset({"thread", "pool"})
 
@@ -36,13 +36,16 @@ class Admitted:
         owner = self._symbols.owner_of(function_id)
         if self._contexts.roots[entry.context].kind != "external" or owner not in self._symbols.types:
             return ""
-        way = [*[caller for caller, _ in self._contexts.way(function_id, entry)], function_id]
-        first = self._symbols.functions[way[0]][1]
+        first = self._symbols.functions[self._contexts.root(function_id, entry)][1]
         if first.name == "__init__" or is_lifecycle(first.name) or first.binding != "instance":
             return ""
-        if any(self._takes(each, owner) for each in way) or self._tells(owner):
-            return owner
-        return ""
+        return owner if self._tells(owner) or self.keeps_callers_apart(function_id, entry) else ""
+
+    def keeps_callers_apart(self, function_id: str, entry: Entry) -> bool:
+        """Whether a method on the way takes a lock of its object that only callers take."""
+        owner = self._symbols.owner_of(function_id)
+        way = [caller for caller, _ in self._contexts.way(function_id, entry)]
+        return any(self._takes(each, owner) for each in (*way, function_id))
 
     def _takes(self, function_id: str, owner: str) -> bool:
         """Whether a method of a type takes a lock of its object that only callers take."""
@@ -58,11 +61,18 @@ class Admitted:
                 if isinstance(value, Field) and self._places.excludes_threads(value):
                     takers[self._places.lock(value)].add(function_id)
         found: dict[str, set[str]] = defaultdict(set)
-        for functions in takers.values():
+        for lock, functions in takers.items():
             if all(self._is_only_called(function_id) for function_id in functions):
                 for function_id in functions:
-                    found[self._symbols.owner_of(function_id)].add(function_id)
+                    owner = self._symbols.owner_of(function_id)
+                    if owner in self._symbols.types and self._is_own(lock, owner):
+                        found[owner].add(function_id)
         return found
+
+    def _is_own(self, lock: str, owner: str) -> bool:
+        """Whether a lock stands in a field of a type, not in what that has."""
+        line = [ancestor.type for ancestor in self._symbols.ancestors(owner) if isinstance(ancestor, TypeValue)]
+        return lock.rpartition(".")[0] in line
 
     def _is_only_called(self, function_id: str) -> bool:
         entries = self._contexts.entries.get(function_id, ())

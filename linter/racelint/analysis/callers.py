@@ -87,8 +87,16 @@ class Callers:
         """Two callers at once, of a type that says they may, on what is the object's own."""
         if not self._identity.is_family(owner, self.says_shared(other)):
             return Silence.CALLERS
+        if not self._documented.shared_by(write.function, write.entry) and not self._is_admitted(write, other):
+            return 1
         sure = SHARED == write.receiver == other.receiver and write.located.certain and other.located.certain
         return 2 if sure and not self._ways.is_far(write, NEAR) and not self._ways.is_far(other, NEAR) else 1
+
+    def _is_admitted(self, write: Spot, other: Spot) -> bool:
+        """Whether what goes wrong is nothing that callers see to themselves, as they do to what is opened and closed."""
+        if self._collisions.shape(write, other) == "check-act":
+            return all(self._admitted.keeps_callers_apart(spot.function, spot.entry) for spot in (write, other))
+        return self._collisions.shape(write, other) in ("update-update", "resize-iterate", "replace-change")
 
     def is_setting_up(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing.
