@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from racelint.analysis.body import is_within
+from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize, State
 from racelint.analysis.summary import Frame
-from racelint.analysis.values import Copy, Value
+from racelint.analysis.values import Copy, Element, Member, Value
 
 
 def doubts(frame: Frame, container: Value, event: Resize, state: State) -> bool:
@@ -13,7 +14,7 @@ def doubts(frame: Frame, container: Value, event: Resize, state: State) -> bool:
     return (
         event.rare
         or any([is_within(value, container) for value in event.particular])
-        or _is_one_of_several(frame, event, state)
+        or (_is_one_of_several(frame, event, state) and not _is_holder(container, event))
         or _gives_way(event, state)
     )
 
@@ -32,6 +33,12 @@ def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
     if any([isinstance(value, Copy) for value in changed - iterated]):
         return True  # what is changed is a copy, if only on some ways
     return len(changed) > 1 and _go_by_two_names(iterated, state)
+
+
+def _is_holder(container: Value, event: Resize) -> bool:
+    """Whether an element of the iterated container is removed by its value: where it is, in that very container."""
+    elements = [key.base for key in event.keys if isinstance(key, Element | Member)]
+    return event.operation == ".remove()" and container in map(underlying, elements)
 
 
 def _go_by_two_names(alternatives: set[Value], state: State) -> bool:
