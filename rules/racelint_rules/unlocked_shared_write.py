@@ -121,7 +121,9 @@ def _because(race: Race) -> str:
     if race.evidence == "documented":
         return f"the documentation of {race.symbol.partition('.')[0]} says that callers may use one object at once"
     if race.evidence == "admitted":
-        return "callers may use one object at once: it keeps them from each other elsewhere, or calls them on its thread"
+        return (
+            "callers may use one object at once: it keeps them from each other elsewhere, or calls them on its thread"
+        )
     if first.context == second.context and race.language == "go":
         return "several of these goroutines run at once, and nothing orders the two accesses"
     if first.context == second.context and first.function == second.function:

@@ -21,9 +21,7 @@ class Admitted:
     has a thread on which it calls what it was given, with itself as an argument: callers' code runs there, too.
     """
 
-    def __init__(
-        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts
-    ) -> None:
+    def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
         self._symbols = symbols
         self._effects = effects
         self._places = places
@@ -82,7 +80,9 @@ class Admitted:
         """Whether a thread that objects of a type start calls out with the object."""
         if owner not in self._telling:
             self._telling[owner] = any(
-                effects.tells_itself and self._symbols.owner_of(function_id) == owner and self._is_on_own_thread(function_id)
+                effects.tells_itself
+                and self._symbols.owner_of(function_id) == owner
+                and self._is_on_own_thread(function_id)
                 for function_id, effects in self._effects.items()
             )
         return self._telling[owner]

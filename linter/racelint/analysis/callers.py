@@ -93,7 +93,7 @@ class Callers:
         return 2 if sure and not self._ways.is_far(write, NEAR) and not self._ways.is_far(other, NEAR) else 1
 
     def _is_admitted(self, write: Spot, other: Spot) -> bool:
-        """Whether what goes wrong is nothing that callers see to themselves, as they do to what is opened and closed."""
+        """Whether callers hardly see to it themselves, as they do to what is opened and closed."""
         if self._collisions.shape(write, other) == "check-act":
             return all(self._admitted.keeps_callers_apart(spot.function, spot.entry) for spot in (write, other))
         return self._collisions.shape(write, other) in ("update-update", "resize-iterate", "replace-change")

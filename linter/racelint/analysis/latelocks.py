@@ -39,7 +39,11 @@ class LateLocks:
         for entry in self._contexts.entries.get(function_id, ()) if place is not None else ():
             assert place is not None
             locks = entry.locks | self._places.locks(act.through)
-            if not of_threads(locks) and self._may_meet_itself(function_id, entry) and self._takes(function_id, entry, act):
+            if (
+                not of_threads(locks)
+                and self._may_meet_itself(function_id, entry)
+                and self._takes(function_id, entry, act)
+            ):
                 located = Located(place, place.owner, own=True, constructed=False, certain=True)
                 spot = Spot(function_id, located, act, entry, locks, SHARED)
                 return Pair(place, spot, spot, "check-act", "late-lock", 2)

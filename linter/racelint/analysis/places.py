@@ -82,7 +82,7 @@ class Places:
         return self._located[path]
 
     def of_lock(self, path: Value) -> Place | None:
-        """Where a lock itself is kept; None if nobody knows whose that is. Else locks are no places: nothing races there."""
+        """Where a lock itself is kept, which `locate` passes over; None if nobody knows whose that is."""
         match path:
             case Global(module=module, name=name):
                 return Place("global", module, name)

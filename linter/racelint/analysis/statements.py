@@ -524,7 +524,7 @@ class Statements(Calls):
                     self.note(container, "hand-out", span, state, "view" if isinstance(value, View) else "live")
 
     def caught(self, handler: Handler, body: Block, state: State) -> None:
-        """Bind an exception handler's target; an attribute that one statement only looked for is known to be missing."""
+        """Bind a handler's target; an attribute that the body only looked for is known to be missing."""
         if handler.target is not None:
             self.assign(handler.target, NOTHING_KNOWN, state)
         wanted = _looked_for(body) if handler.caught is not None and _named(handler.caught) in MISSING else None
