@@ -75,6 +75,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     registrations, what constructors and what sets the program up write before callers come, what interfaces with a
     single method lead to. A write under a lock of the object itself says that others have the object.
 
+    Two callers at once are shown by a lock of the object that no started context takes, in the methods that take it,
+    and by a thread of the object that calls what it was given with the object itself: then updates, resized iterations
+    and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
+
     A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
     seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own.
 
@@ -85,7 +89,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Conditions that go together (`if c.running` on both sides) are not understood in Go. Objects are told apart by class
     and by the field that holds them, not one by one. Callers outside the project are assumed to call public methods
-    from any thread, but two of them at once only on objects of a type whose documentation says that this is safe.
+    from any thread, but two of them at once only on objects of a type whose documentation says that this is safe, or
+    whose code shows it.
     """
     for race in program.races():
         if race.shape in SEVERITIES:
