@@ -47,6 +47,11 @@ def _go_by_two_names(alternatives: set[Value], state: State) -> bool:
 
 
 def _gives_way(event: Resize, state: State) -> bool:
-    """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place."""
+    """Whether a turn takes an element out of a list and puts others in: they mostly stand in its place.
+
+    A deque's iterator notices every change, however many elements there are afterwards.
+    """
+    if event.kind == "deque":
+        return False
     here = [e for e in state.pending if isinstance(e, Resize) and e.container == event.container]
     return any([e.operation == ".insert()" for e in here]) and any([e.change == "remove" for e in here])
