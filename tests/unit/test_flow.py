@@ -94,7 +94,7 @@ class Tracer(Flow):
         if isinstance(jump.value, Call):
             state.add(jump.value.func.name)
 
-    def caught(self, target, state):
+    def caught(self, handler, body, state):
         state.add("!")
 
 
