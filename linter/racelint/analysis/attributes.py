@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import (
-    Body,
-)
+from racelint.analysis.body import Body, own_each_turn
 from racelint.analysis.paths import field, unite
 from racelint.analysis.state import State
 from racelint.analysis.types import ClassType
@@ -12,6 +10,7 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
+    Captured,
     Field,
     FunctionValue,
     Global,
@@ -75,7 +74,15 @@ class Attributes(Body):
     def _is_inline(self, path: Value) -> bool:
         """Whether a field holds an object itself: naming it reads nothing, what is taken out of it does."""
         found = self.types.of(path) if not self.traits.duck_typed else None
-        return isinstance(found, ClassType) and found.value
+        return isinstance(found, ClassType) and found.value and not self._is_turned(path)
+
+    def _is_turned(self, path: Value) -> bool:
+        """Whether a variable of a function around this one gets another object in each turn of its loop."""
+        if not isinstance(path, Captured) or path.function == self.id:
+            return False
+        source, function = self.symbols.functions[path.function]
+        looped = any(turn.variable == path.name for turn in function.turns)
+        return looped and path.name not in own_each_turn(function, source.edition)
 
     def _embedded(self, owner: str, name: str) -> tuple[str, ...]:
         """The embedded fields through which a type has a member; of libraries' types the one that can have it."""

@@ -472,16 +472,17 @@ class Body(Flow[State, Frame]):
         self.summary.returns = _together(known, values) or (unite([known, values]) if known else values)
 
     def _tell_contents(self, values: Values, state: State | None, nested: int = NESTED) -> None:
-        """What lies in what is returned: in containers made here, in the fields of objects made here."""
+        """What lies in what is returned, or what is taken out of: containers made here, fields of objects made here."""
         for value in values:
             if isinstance(value, Tuple):
                 for part in value.parts:
                     self._tell_contents(part, state, nested)
-            if not isinstance(value, Fresh) or nested <= 0:
+            made = root(value)
+            if not isinstance(made, Fresh) or nested <= 0:
                 continue
-            held = [*self.filled.get(value, ()), *self._in_fields(value, state)]
+            held = [*self.filled.get(made, ()), *self._in_fields(made, state)]
             if held:
-                self.summary.contents[value] = tuple(dict.fromkeys(held))
+                self.summary.contents[made] = tuple(dict.fromkeys(held))
                 self._tell_contents(tuple([content.value for content in held]), state, nested - 1)
 
     def _in_fields(self, made: Fresh, state: State | None) -> list[Content]:

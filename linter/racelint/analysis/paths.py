@@ -125,9 +125,11 @@ def lazy(kind: str, bases: Values, elements: Values = ()) -> Value:
 def copy_of(base: Value, type_name: str, site: Site) -> Value:
     """A fresh container of a type with the elements of another; merely fresh if too little is known.
 
-    A copy of what an earlier turn made at the same site is no longer about that earlier object.
+    A copy of what an earlier turn made at the same site is no longer about that earlier object. Copies that a callee
+    makes of copies have one site, the call: those of what a cache hands out are told apart by where they are made.
     """
-    untold = _is_opaque(base) or depth(base) >= DEPTH or mentions(base, site)
+    shared = type(root(base)) is Cached
+    untold = _is_opaque(base) or depth(base) >= DEPTH or mentions(base, site, exactly=shared)
     return Fresh(type_name, site) if untold else Copy(base, type_name, site)
 
 
@@ -154,7 +156,13 @@ def union(first: Values, second: Values) -> Values:
     if first == second:
         return first
     merged = first + tuple([value for value in second if value not in first])
-    return merged if len(merged) <= WIDTH else NOTHING_KNOWN
+    return merged if len(merged) <= WIDTH else _narrowed(merged)
+
+
+def _narrowed(values: Values) -> Values:
+    """Too many alternatives: unknown, but what a cache may have handed out stays in sight, also out of a list."""
+    shared = tuple([v for v in values if type(r := root(v)) is Cached or (type(r) is Fresh and type(v) is Element)])
+    return (UNKNOWN, *shared[: WIDTH - 1]) if shared else NOTHING_KNOWN
 
 
 def unite(many: Iterable[Values]) -> Values:
@@ -169,17 +177,18 @@ _SITED = frozenset({Fresh, Result, Member, Copy})
 _OWN_TYPE = frozenset({Fresh, Result, Copy, FunctionValue, Literal, Partial, Tuple})  # what says itself what it is
 
 
-def mentions(value: Value, site: Site) -> bool:
-    """Whether a value was made, wholly or in part, at a site."""
+def mentions(value: Value, site: Site, *, exactly: bool = False) -> bool:
+    """Whether a value was made, wholly or in part, at a site; of a call, exactly or at any place in the callee."""
     kind = type(value)
     while kind in _STEPS or kind in _SITED:
         if kind in _SITED and value.site.span == site.span and value.site.function == site.function:  # type: ignore[union-attr]
-            return True
+            if not exactly or value.site.origin == site.origin:  # type: ignore[union-attr]
+                return True
         if kind not in _STEPS:
             return False
         value = value.base  # type: ignore[union-attr]
         kind = type(value)
-    return kind in _COMPOUND and any([mentions(part, site) for part in parts_of(value)])
+    return kind in _COMPOUND and any([mentions(part, site, exactly=exactly) for part in parts_of(value)])
 
 
 @lru_cache(maxsize=1 << 16)
