@@ -33,7 +33,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Build, Call, Expr, Function, Jump, Name, Op, Source, Star
+from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
@@ -104,12 +104,19 @@ class Calls(Replay, Library):
     def _callees(self, call: Call, state: State) -> Values:
         """What a call calls."""
         if not isinstance(call.func, Attr):
-            return self.use(call.func, state)
+            return self._instantiated(call.func, state) or self.use(call.func, state)
         bases = self.use(call.func.base, state)
         self.summaries.usage.method_call(self.id, call.func.name)
         if not self.traits.atomic_steps and any([self._may_be_own(self.types.of(base)) for base in bases]):
             self.effects.asked.add(call.func.name)
         return unite([self._method(base, call.func.name, call.span, state) for base in bases])
+
+    def _instantiated(self, func: Expr, state: State) -> Values:
+        """A generic function whose type arguments are written; it looks like an element of something."""
+        if self.traits.duck_typed or not isinstance(func, Item):
+            return ()
+        found = self.use(func.base, state)
+        return found if all([isinstance(value, FunctionValue | Builtin | TypeValue) for value in found]) else ()
 
     def _may_be_own(self, found: TypeOf | None) -> bool:
         """Whether an object may be of a type of the project which was not found out."""
