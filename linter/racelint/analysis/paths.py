@@ -181,9 +181,13 @@ def mentions(value: Value, site: Site, *, exactly: bool = False) -> bool:
     """Whether a value was made, wholly or in part, at a site; of a call, exactly or at any place in the callee."""
     kind = type(value)
     while kind in _STEPS or kind in _SITED:
-        if kind in _SITED and value.site.span == site.span and value.site.function == site.function:  # type: ignore[union-attr]
-            if not exactly or value.site.origin == site.origin:  # type: ignore[union-attr]
-                return True
+        if (
+            kind in _SITED
+            and value.site.span == site.span  # type: ignore[union-attr]
+            and value.site.function == site.function  # type: ignore[union-attr]
+            and (not exactly or value.site.origin == site.origin)  # type: ignore[union-attr]
+        ):
+            return True
         if kind not in _STEPS:
             return False
         value = value.base  # type: ignore[union-attr]
