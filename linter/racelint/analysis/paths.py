@@ -162,7 +162,7 @@ def union(first: Values, second: Values) -> Values:
 def _narrowed(values: Values) -> Values:
     """Too many alternatives: unknown, but what a cache may have handed out stays in sight, also out of a list."""
     shared = tuple([v for v in values if type(r := root(v)) is Cached or (type(r) is Fresh and type(v) is Element)])
-    return (UNKNOWN, *shared[: WIDTH - 1]) if shared else NOTHING_KNOWN
+    return (UNKNOWN, *shared) if 0 < len(shared) < WIDTH else NOTHING_KNOWN
 
 
 def unite(many: Iterable[Values]) -> Values:
