@@ -6,10 +6,9 @@ from racelint.analysis.annotations import STEPS, Annotations
 from racelint.analysis.counterparts import Counterparts
 from racelint.analysis.expressions import Expressions
 from racelint.analysis.given import MOST_GIVEN, Given
-from racelint.analysis.returning import returned
 from racelint.analysis.structures import Structures
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.type_names import NONE_TYPE, RESULTS, only, project_class, read, written
+from racelint.analysis.type_names import RESULTS, only, project_class, read, written
 from racelint.analysis.type_names import ClassType as ClassType
 from racelint.analysis.type_names import LibraryType as LibraryType
 from racelint.analysis.type_names import TypeOf as TypeOf
@@ -35,10 +34,8 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, Knowledge
-from racelint.model import Assigned, Const, Function, Name
+from racelint.model import Assigned, Const
 from racelint.model import Field as FieldRecord
-
-PLAIN = frozenset({"staticmethod", "classmethod", "property"})
 
 
 class Types:
@@ -209,29 +206,10 @@ class Types:
         return None
 
     def returned(self, function_id: str) -> TypeOf | None:
-        """What a function is declared to return, or the one class of all that it returns."""
+        """What a function is declared to return."""
         if function_id not in self._returns:
             self._returns[function_id] = None
-            source, function = self._symbols.functions[function_id]
+            _, function = self._symbols.functions[function_id]
             if function.returns is not None and not function.is_generator:
                 self._returns[function_id] = self.annotations.declared(function_id, function.returns)
-            elif function.returns is None and source.module.traits.duck_typed and _returns_itself(function):
-                values = list(returned(function.body))[: MOST_GIVEN + 1]
-                options = [self.expressions.of(function_id, value) for value in values]
-                self._returns[function_id] = self._common(options) if len(values) <= MOST_GIVEN else None
         return self._returns[function_id]
-
-    def _common(self, options: list[TypeOf | None]) -> TypeOf | None:
-        """The nearest class of the project that all options are of, None among them aside; None if one is unknown."""
-        known = [option for option in options if option != NONE_TYPE]
-        classes = [option.type for option in known if isinstance(option, ClassType)]
-        if not classes or len(classes) < len(known):
-            return None
-        lines = [[a.type for a in self._symbols.ancestors(c) if type(a) is TypeValue] for c in classes]
-        return next((ClassType(c) for c in lines[0] if all(c in line for line in lines)), None)
-
-
-def _returns_itself(function: Function) -> bool:
-    """Whether calls of a function get what it returns: no decorator makes something else of it."""
-    names = [decorator.name for decorator in function.decorators if isinstance(decorator, Name)]
-    return not function.is_generator and len(names) == len(function.decorators) and set(names) <= PLAIN
