@@ -18,17 +18,6 @@ def make() -> A: pass
 def makes() -> "list[A]": pass
 async def start() -> Optional[A]: pass
 def untyped(): return A()
-def either(p):
-    if p: return A()
-    return B()
-def apart(p):
-    if p: return A()
-    return {}
-def open_one(p):
-    if p: return A()
-    return p
-@gone.cached
-def decorated(): return A()
 """
 
 
@@ -53,11 +42,7 @@ def of_variable(text):
         ("x = sorted(p)", "list"),
         ("x = make()", "m:A"),
         ("x = await start()", "m:A"),
-        ("x = untyped()", "m:A"),
-        ("x = either(p)", "m:A"),
-        ("x = apart(p)", ""),
-        ("x = open_one(p)", ""),
-        ("x = decorated()", ""),
+        ("x = untyped()", ""),
         ("x = p", ""),
         ("x = args", "tuple"),
         ("x = kwargs", "dict"),

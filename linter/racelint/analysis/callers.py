@@ -101,13 +101,14 @@ class Callers:
     def is_setting_up(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing.
 
-        `init_logging()` and the like make it for the whole program.
+        `init_logging()`, `register_codec()` and the like make it for the whole program.
         """
         if not self._contexts.roots[spot.entry.context].is_external:
             return False
         root = self._contexts.root(spot.function, spot.entry)
         function = self._symbols.functions[root][1]
-        if function.name != "__init__" and (function.owner or not is_starting(function.name)):
+        prepares = not function.owner and (is_starting(function.name) or function.name.startswith("register_"))
+        if function.name != "__init__" and not prepares:
             return False
         return other.entry.context not in self._contexts.started_under.get(root, ())
 

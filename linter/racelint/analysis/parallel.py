@@ -62,7 +62,7 @@ class Parallel:
             return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
-        either = "greenlet" in (one.kind, two.kind) and one.starter != two.starter  # a choice of the configuration
+        either = "greenlet" in (one.kind, two.kind) and (one.starter != two.starter or one.starter is None)
         if (
             either
             or (one.awaited and two.awaited and one.is_loop)
