@@ -11,7 +11,7 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
 
     Those in one loop are none: the next turn may take the other way.
     """
-    for stmt in body:
+    for stmt in body if _holds(body, first) and _holds(body, second) else ():
         if stmt.span.holds(first) and stmt.span.holds(second):
             if isinstance(stmt, Branch) and _holds(stmt.then, first) != _holds(stmt.then, second):
                 return True
@@ -24,7 +24,7 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
 
 def comes_first(body: Block, first: Span, second: Span) -> bool:
     """Whether a spot is surely passed before another one, by what stands in one block or around the second spot."""
-    for stmt in body:
+    for stmt in body if _holds(body, first) and _holds(body, second) else ():
         if stmt.span.holds(first):
             if stmt.span.holds(second):
                 return any(comes_first(block, first, second) for block in _blocks(stmt))

@@ -8,7 +8,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.lifecycle import is_closing, is_registration, is_starting
+from racelint.analysis.lifecycle import is_closing, is_registration, sets_up_program
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import Places, of_threads
 from racelint.analysis.spots import Silence, Spot
@@ -107,7 +107,7 @@ class Callers:
             return False
         root = self._contexts.root(spot.function, spot.entry)
         function = self._symbols.functions[root][1]
-        prepares = not function.owner and (is_starting(function.name) or function.name.startswith("register_"))
+        prepares = not function.owner and sets_up_program(function.name)
         if function.name != "__init__" and not prepares:
             return False
         return other.entry.context not in self._contexts.started_under.get(root, ())

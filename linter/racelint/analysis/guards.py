@@ -135,7 +135,7 @@ class Guards:
                 continue
             if by_steps and self._is_told(self._way_in(breach)[1]):
                 continue
-            if self._is_contract(breach.function):
+            if self.is_contract(breach.function):
                 at_call = self._at_call(breach)
                 if at_call is None:
                     continue
@@ -253,7 +253,7 @@ class Guards:
     def _at_call(self, breach: Spot) -> Spot | None:
         """The call of a function whose name says that the caller holds the lock, by a caller that does not."""
         came = self._contexts.entries[breach.function].get(breach.entry)
-        if came is None or self._is_contract(came.caller) or isinstance(breach.access, Act):
+        if came is None or self.is_contract(came.caller) or isinstance(breach.access, Act):
             return None
         if not LOCKED_NAME.search(self._symbols.functions[breach.function][1].name):
             return None
@@ -276,13 +276,9 @@ class Guards:
 
     def _is_told(self, root_id: str) -> bool:
         """Whether a caller from outside holds the lock: he is told to, or it is a log that he writes under it."""
-        return self._is_contract(root_id) or self._symbols.functions[root_id][1].name in PRINTED
+        return self.is_contract(root_id) or self._symbols.functions[root_id][1].name in PRINTED
 
     def is_contract(self, function_id: str) -> bool:
-        """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
-        return self._is_contract(function_id)
-
-    def _is_contract(self, function_id: str) -> bool:
         """Whether a name or a docstring says that the caller holds the lock, or that nobody needs to."""
         if function_id not in self._contracts:
             self._contracts[function_id] = self._says_contract(function_id)

@@ -36,6 +36,11 @@ def is_starting(name: str) -> bool:
     return name in STARTING or name.startswith(("start_", "setup_", "init_", "async_setup", "on_start"))
 
 
+def sets_up_program(name: str) -> bool:
+    """Whether a plain function makes something ready for the whole program: `init_logging`, `register_codec`."""
+    return is_starting(name) or name.startswith("register_")
+
+
 def prepares(name: str) -> bool:
     """Whether a function makes an object or puts it into service, by its first word: `newStore`, `StartEtcd`."""
     return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}

@@ -62,6 +62,7 @@ class Parallel:
             return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
+        # greenlets or threads: a choice of the configuration
         either = "greenlet" in (one.kind, two.kind) and (one.starter != two.starter or one.starter is None)
         if (
             either

@@ -1,0 +1,45 @@
+"""Which of two statements excludes the other, and which comes first."""
+
+import pytest
+from tests.unit.programs import lower
+
+from racelint.analysis.branching import are_alternatives, comes_first
+
+
+def spots(body):
+    """The block of a function, and the spans of its calls of first() and second()."""
+    module = lower("def f(c):\n" + "".join(f"    {line}\n" for line in body.split("\n")))
+    function = module.functions["f"]
+    found = {}
+
+    def walk(block):
+        for stmt in block:
+            func = getattr(getattr(stmt, "value", None), "func", None)
+            if getattr(func, "name", "") in ("first", "second"):
+                found[func.name] = stmt.span
+            for name in ("then", "orelse", "body", "final"):
+                walk(getattr(stmt, name, ()))
+            for handler in getattr(stmt, "handlers", ()):
+                walk(handler.body)
+
+    walk(function.body)
+    return function.body, found["first"], found["second"]
+
+
+@pytest.mark.parametrize(
+    ("body", "alternatives", "ordered"),
+    [
+        ("first()\nsecond()", False, True),
+        ("if c:\n    first()\nelse:\n    second()", True, False),
+        ("if c:\n    first()\n    return\nsecond()", True, False),
+        ("if c:\n    first()\nsecond()", False, False),
+        ("first()\nif c:\n    second()", False, True),
+        ("while c:\n    if c:\n        first()\n    else:\n        second()", False, False),
+        ("try:\n    if c:\n        first()\n        raise c\nexcept ValueError:\n    second()", False, False),
+        ("try:\n    first()\nexcept ValueError:\n    second()", False, False),
+    ],
+)
+def test_two_spots_of_a_function(body, alternatives, ordered):
+    block, first, second = spots(body)
+    assert are_alternatives(block, first, second) is alternatives
+    assert comes_first(block, first, second) is ordered
