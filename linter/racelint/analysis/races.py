@@ -23,6 +23,8 @@ from racelint.analysis.ways import NEAR, Ways
 
 ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
+OF_CLOSE_CALLS = frozenset({"check-act", "check-use", "replace-change"})  # two steps, and another one just between them
+PROVEN = 3  # the confidence in two contexts that both are known to run
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 
 
@@ -126,6 +128,8 @@ class Races:
             confidence = min(confidence, 2) if self.identity.locks_itself(write, other) else 1
         roots = self._contexts.roots
         callers = roots[write.entry.context].is_external and roots[other.entry.context].is_external
+        if shape in OF_CLOSE_CALLS and confidence < PROVEN and not callers:
+            confidence = 1
         return Pair(place, write, other, shape, self.callers.evidence(write) if callers else "contexts", confidence)
 
     def _never_meet(self, write: Spot, other: Spot) -> Silence | None:
@@ -180,6 +184,8 @@ class Races:
                 return not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
+            case "update-store":
+                return not (write.access.held or other.access.held)  # a number that nobody cares to guard
             case "update-reset":
                 return True  # a count is a little off
             case "check-use" | "check-act":
@@ -229,10 +235,9 @@ class Races:
 
     def _decides(self, write: Spot, other: Spot) -> bool:
         """Whether it matters which value is seen: one context stores again and again what another one decides by."""
-        roots = self._contexts.roots
-        kinds = {roots[write.entry.context].kind, roots[other.entry.context].kind}
-        if not kinds <= {"thread", "handler"}:
-            return False  # a caller, or a task of the loop, mostly has it told by other means
+        writer, reader = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
+        if {writer.kind, reader.kind} != {"thread"} or writer.starter is None or writer.starter != reader.starter:
+            return False  # only threads that one function starts are made for each other
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
 
