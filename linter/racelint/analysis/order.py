@@ -75,8 +75,6 @@ class Order:
 
     def _has_waited(self, spot: Spot, context: int) -> bool:
         """Whether a caller on the way has waited for what it had started, and a context comes from that."""
-        if not self._symbols.is_ordered_by_steps(spot.function):
-            return False
         for caller, span in self._contexts.way(spot.function, spot.entry):
             if self._comes_from(context, caller):
                 sites = [site for site in self._effects[caller].calls.values() if site.span == span]
