@@ -12,7 +12,7 @@ from racelint.analysis.gathering import of_root
 from racelint.analysis.lifecycle import is_border, is_lifecycle
 from racelint.analysis.objects import FRESH, MAYBE, SHARED
 from racelint.analysis.places import ANY_LOCK, ASYNC, Located, Place, Places, overlap
-from racelint.analysis.races import ORDERED, Races
+from racelint.analysis.races import Races
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import MODULE, Symbols
@@ -159,7 +159,7 @@ class Suspensions:
         if not (entry.sure and other.entry.sure) or MAYBE in (other.receiver, entry.receiver):
             return 1
         far = self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
-        if act is not None and act.kind == "remove" and act.detail not in ORDERED:
+        if act is not None and act.kind == "remove" and (far or other.function != function_id):
             return 1  # what is taken out by its key is mostly the taker's own
         if act is not None and act.kind == "store" and act.detail == "none" and theirs.is_external:
             return 1  # who gives something up hardly is asked for it meanwhile
