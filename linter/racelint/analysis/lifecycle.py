@@ -42,7 +42,7 @@ def sets_up_program(name: str) -> bool:
 
 
 def readies(name: str) -> bool:
-    """Whether a method makes its object ready before it is put into service, by its first word: `init_host`, `setUp`."""
+    """Whether a method makes its object ready before it is put into service, by its first word: `init_host`."""
     return CAPITAL.split(name)[0].lower().split("_")[0] in SETTING_UP - {"new"}
 
 

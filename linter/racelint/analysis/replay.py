@@ -327,7 +327,7 @@ class Replay(Locking, Origins):
                 for value in assigned:
                     if isinstance(value, CALLABLE):
                         self.effects.store(target, value)
-                self.publish(target, assigned)
+                self.publish(target, assigned, state)
                 if target != UNKNOWN and not isinstance(target, Captured):
                     news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
                 elif isinstance(target, Captured) and target.name in self.function.cells:
