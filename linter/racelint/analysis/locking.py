@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.attributes import Attributes
+from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.paths import root
 from racelint.analysis.starting import Starting
 from racelint.analysis.state import Held, State
@@ -111,7 +112,8 @@ class Locking(Starting, Attributes):
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
-        if kept == state.held and not self.perhaps and self.lock_kind(value):
+        nameable = visible(value) and len(self.summary.releases) < MOST_EVENTS
+        if kept == state.held and nameable and not self.perhaps and self.lock_kind(value):
             self.summary.releases[value] = None
         state.held = kept
 

@@ -25,6 +25,8 @@ ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
 OF_CLOSE_CALLS = frozenset({"check-act", "check-use", "replace-change"})  # two steps, and another one just between them
 PROVEN = 3  # the confidence in two contexts that both are known to run
+MOST_PAIRS = 4_000  # of accesses to one place that are judged
+WORST = (ERROR, PROVEN, True)
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 
 
@@ -68,7 +70,7 @@ class Races:
 
     def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
         best: Pair | None = None
-        rank = (0, 0, 0)
+        rank, left = (0, 0, 0), MOST_PAIRS
         meeting: dict[object, list[Spot]] = {}  # by what does not hang on the entry state, what may collide with it
         for write in spots:
             if not write.is_write:
@@ -77,6 +79,9 @@ class Races:
             if key not in meeting:
                 meeting[key] = self._colliding(place, write, spots)
             for other in (*meeting[key], *self.callers.by_contract(write, spots)):
+                if left == 0 or rank == WORST:
+                    return best
+                left -= 1
                 race = self.judge(place, write, other)
                 if isinstance(race, Silence):
                     continue
@@ -110,14 +115,14 @@ class Races:
             return Silence.HARMLESS
         if self._is_one is not None and self._is_one(write, other):
             return Silence.ONE_CONTEXT
+        if overlap(self.ways.locks(write, other), self.ways.locks(other, write)):
+            return Silence.SAME_LOCK
         silence = self._never_meet(write, other)
         if silence is not None:
             return silence
         confidence = self._parallel.confidence(write, other)
         if isinstance(confidence, Silence):
             return confidence
-        if overlap(self.ways.locks(write, other), self.ways.locks(other, write)):
-            return Silence.SAME_LOCK
         if self.identity.never_one(write, other):
             return Silence.APART
         if shape == "update-update" and not self.is_tested(place):
