@@ -182,7 +182,7 @@ class Races:
         """Whether little depends on who comes first."""
         match shape:
             case "store-test":
-                return not self._decides(write, other) or self._is_made_on_demand(place, write, other)
+                return not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
             case "update-update":
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
@@ -238,11 +238,13 @@ class Races:
         function = self._symbols.functions[function_id][1]
         return bool(function.owner) and is_starting(function.name)
 
-    def _decides(self, write: Spot, other: Spot) -> bool:
+    def _decides(self, place: Place, write: Spot, other: Spot) -> bool:
         """Whether it matters which value is seen: one context stores again and again what another one decides by."""
         writer, reader = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
         if {writer.kind, reader.kind} != {"thread"} or writer.starter is None or writer.starter != reader.starter:
             return False  # only threads that one function starts are made for each other
+        if any(spot.access.kind == "store" and spot.access.detail == "none" for spot in self.spots.get(place, ())):
+            return False  # what is tested is whether it is there
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
 
