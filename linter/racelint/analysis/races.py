@@ -20,6 +20,7 @@ from racelint.analysis.places import Place, Places, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
+from racelint.model import Const
 
 ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
@@ -243,7 +244,8 @@ class Races:
         writer, reader = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
         if {writer.kind, reader.kind} != {"thread"} or writer.starter is None or writer.starter != reader.starter:
             return False  # only threads that one function starts are made for each other
-        if any(spot.access.kind == "store" and spot.access.detail == "none" for spot in self.spots.get(place, ())):
+        declared = self._symbols.field(place.owner, place.name) if place.kind == "field" else None
+        if declared is not None and any(assigned.value == Const(None) for assigned in declared[1].values):
             return False  # what is tested is whether it is there
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
