@@ -51,6 +51,11 @@ def prepares(name: str) -> bool:
     return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
 
 
+def serves(name: str) -> bool:
+    """Whether a function lets requests in, when it has made all that they need: `Run`, `ListenAndServe`."""
+    return CAPITAL.split(name)[0].lower() in ("run", "serve", "listen")
+
+
 def sets_up(name: str) -> bool:
     """Whether a function gives an object its first values, by any of its words: `new`, `historian_setup`."""
     return not _words(name).isdisjoint(SETTING_UP)
