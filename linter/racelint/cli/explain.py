@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from racelint.cli.completion import rule_names
 from racelint.cli.options import DIRECTORY, FILE, FOUND, PACKS
-from racelint.cli.streams import print_, tell
+from racelint.cli.streams import print_, tell, write_out
 from racelint.errors import RacelintError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def rules(format_: str, packs: tuple[Path, ...]) -> int:
 
 
 @click.command()
-@click.argument("target", metavar="RULE|FILE:LINE")
+@click.argument("target", metavar="RULE|FILE:LINE", shell_complete=rule_names)
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--root", type=DIRECTORY, help="Analyse FILE with this directory [its project].")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
@@ -77,8 +78,9 @@ def explain(
     from racelint.reporters import explanation as reporter
 
     write = reporter.write_json if format_ == "json" else reporter.write_text
-    write(explanation, View(Path.cwd().as_posix(), run.text_lines), sys.stdout)
-    sys.stdout.flush()
+    text = io.StringIO()
+    write(explanation, View(Path.cwd().as_posix(), run.text_lines), text)
+    write_out(text.getvalue())
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,30 +13,47 @@ import click
 from racelint.errors import RacelintError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Iterator
     from typing import TextIO
 
     from racelint.extract import Progress
     from racelint.finding import SourceError
 
 
-def deliver(write: Callable[[TextIO], None], output: Path | None) -> None:
-    """Write to standard output or, all at once, to a file."""
-    if output is None or str(output) == "-":
-        try:
-            write(sys.stdout)
-            sys.stdout.flush()
-        except BrokenPipeError:  # whoever read has seen enough; the exit status still tells
-            forget_stdout()
-        return
-    import io
+def is_stdout(output: Path | None) -> bool:
+    """Whether an output is standard output."""
+    return output is None or str(output) == "-"
 
-    text = io.StringIO()
-    write(text)
+
+def deliver(text: str, output: Path | None) -> None:
+    """Write to standard output or, all at once, to a file."""
+    if output is None or is_stdout(output):
+        write_out(text)
+        return
     try:
-        replace_file(output, text.getvalue())
+        replace_file(output, text)
     except OSError as error:
         raise RacelintError(f"cannot write {output}: {error.strerror}") from error
+
+
+def write_out(text: str) -> None:
+    """Write to standard output. That its reader has seen enough is no error; the exit status still tells."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget(sys.stdout)
+
+
+def wants_colour(choice: str, stream: TextIO) -> bool:
+    """Whether to colour a stream: what the command line says, or else NO_COLOR, FORCE_COLOR and the terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -62,11 +80,33 @@ def tell_problems(errors: Iterable[SourceError], notes: Iterable[str] = ()) -> N
         tell(note)
 
 
+@contextmanager
+def verbosely(wanted: bool) -> Iterator[None]:
+    """Show on standard error what is logged, if it is wanted."""
+    if not wanted:
+        yield
+        return
+    import logging
+
+    from racelint.log import log
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("racelint: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+
+
 class ProgressBar:
     """A bar on standard error while files are read, if somebody is there to see it."""
 
-    def __init__(self, quiet: bool) -> None:
-        self._wanted = not quiet and sys.stderr.isatty()
+    def __init__(self, wanted: bool, colour: str = "auto") -> None:
+        self._wanted = wanted and sys.stderr.isatty()
+        self._colour = colour
 
     def __enter__(self) -> Progress:
         if not self._wanted:
@@ -75,7 +115,8 @@ class ProgressBar:
         from rich.progress import Progress
 
         # No refresh thread: worker processes are forked while the bar is shown.
-        self._bar = Progress(console=Console(stderr=True), transient=True, auto_refresh=False)
+        console = Console(stderr=True, no_color=not wants_colour(self._colour, sys.stderr))
+        self._bar = Progress(console=console, transient=True, auto_refresh=False)
         self._bar.start()
         task = self._bar.add_task("Reading", total=None)
 
@@ -91,14 +132,17 @@ class ProgressBar:
 
 def print_(text: str) -> None:
     """Write a line to standard output."""
-    click.echo(text)
+    write_out(f"{text}\n")
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error."""
-    click.echo(text, err=True)
+    """Write a line to standard error, if anybody still reads it."""
+    try:
+        click.echo(text, err=True)
+    except BrokenPipeError:
+        forget(sys.stderr)
 
 
-def forget_stdout() -> None:
-    """Let the interpreter's last flush go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def forget(stream: TextIO) -> None:
+    """Let what is still to be written, and the interpreter's last flush, go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
