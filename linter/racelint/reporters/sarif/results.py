@@ -69,7 +69,9 @@ def _message(finding: Finding, related: Iterable[Related]) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}.".replace("](", "] (")
+    first = text.partition(" ")[0]
+    start = text[0].upper() if first.isalpha() else text[0]  # names of the program stay as they are
+    return f"{start}{text[1:]}.".replace("](", "] (")
 
 
 def _related(finding: Finding) -> Iterator[Related]:
@@ -84,12 +86,8 @@ def _related(finding: Finding) -> Iterator[Related]:
         started = access.context.started_at
         if started and started not in seen:
             seen.add(started)
-            yield Related(started, f"start of {_kind(access)}", f"{access.context.kind} started here")
-
-
-def _kind(access: Access) -> str:
-    kind = access.context.kind
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+            kind = access.context.kind
+            yield Related(started, f"start of the {kind}", f"{kind} started here")
 
 
 def _concurrent(access: Access) -> bool:
