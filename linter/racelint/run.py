@@ -98,7 +98,7 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
         outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
     knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
-    with phase("linking them, analysing"), collector_off():
+    with phase("linking them"), collector_off():
         program = link(sources, knowledge, inference(sources, table), settings.python_memory_model)
     errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
     in_order = sorted(errors, key=lambda error: (error.path, error.line, error.kind, error.message))

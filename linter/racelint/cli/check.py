@@ -171,6 +171,7 @@ def _write(report: Report, shape: outputs.Shape, rules: tuple[Rule, ...], starte
     import shutil
     import time
 
+    from racelint.log import log, phase
     from racelint.run import text_lines
 
     seconds = time.perf_counter() - started
@@ -183,4 +184,7 @@ def _write(report: Report, shape: outputs.Shape, rules: tuple[Rule, ...], starte
             colour=shape.shows_colour(target), quiet=shape.quiet, statistics=shape.statistics,
         )  # fmt: skip
 
-    return shape.write(report, view)
+    with phase("writing the report"):
+        notes = shape.write(report, view)
+    log.info("%d findings, %.2f s in all", len(report.findings), time.perf_counter() - started)
+    return notes
