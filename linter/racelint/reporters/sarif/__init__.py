@@ -25,6 +25,8 @@ MAX_RESULTS = 25_000  # in a run; beyond, GitHub rejects the file
 SHOWN_RESULTS = 5_000  # beyond, GitHub stores the most severe ones alone
 MAX_COMPRESSED = 10_000_000  # bytes of the file, compressed by gzip as the upload does
 
+_END = "\n    }\n  ]\n}"  # of the run, the runs and the document
+
 _Marked = tuple[Finding, str]
 
 
@@ -84,9 +86,11 @@ def _text(report: Report, kept: Sequence[_Marked], found: int, view: View) -> st
         ],
         "originalUriBaseIds": {BASE: {"description": {"text": "The directory that paths are relative to."}}},
         "columnKind": "unicodeCodePoints",
-        "results": [result(finding, mark, numbers[finding.rule], view) for finding, mark in kept],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    frame = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+    # The results on a line each: the whole of them indented takes a minute and a gigabyte where there are many.
+    lines = ",\n".join(json.dumps(result(finding, mark, numbers[finding.rule], view)) for finding, mark in kept)
+    return f'{frame.removesuffix(_END)},\n      "results": [\n{lines}\n      ]{_END}\n'
 
 
 def _failed(error: SourceError, view: View) -> dict[str, Any]:
