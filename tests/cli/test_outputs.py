@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import click
@@ -10,6 +12,7 @@ import pytest
 
 from racelint.cli import cli, outputs
 from racelint.cli.outputs import Target, pair
+from racelint.errors import RacelintError
 from racelint.reporters import FORMATS
 
 
@@ -27,15 +30,17 @@ def test_each_output_belongs_to_the_format_before_it(racelint, tree, bug):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_to_standard_output_and_to_a_file(racelint, tree, bug, name):
-    root = tree({"a.py": bug})
-    shown = racelint("check", "--format", name)
-    done = racelint("check", "--output", "out", "--format", name)  # a single pair may stand in any order
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
-    text = (root / "out").read_text("utf-8")
+def test_every_format_to_standard_output_and_to_a_file(tree, bug, name, monkeypatch, capsys):
+    monkeypatch.chdir(tree({"a.py": bug}))
+    assert cli.main(["check", "--format", name], standalone_mode=False) == 1
+    shown = capsys.readouterr().out
+    arguments = ["check", "--output", "out", "--format", name]  # a single pair may stand in any order
+    assert cli.main(arguments, standalone_mode=False) == 1
+    assert capsys.readouterr() == ("", "")
     seconds = 1 if name == "text" else 0  # its last line tells how long it took
-    assert text.splitlines()[: -seconds or None] == shown.stdout.splitlines()[: -seconds or None]
-    assert (shown.returncode, shown.stderr) == (1, "")
+    lines = Path("out").read_text("utf-8").splitlines()
+    assert lines[: -seconds or None] == shown.splitlines()[: -seconds or None]
+    assert lines
 
 
 @pytest.mark.parametrize(
@@ -52,11 +57,12 @@ def test_every_format_to_standard_output_and_to_a_file(racelint, tree, bug, name
         (["--format", "json", "--output", "no/such/x", "--format", "text"], "cannot write no/such/x"),
     ],
 )
-def test_what_cannot_be_shown_exits_2(racelint, tree, bug, arguments, message):
+def test_what_cannot_be_shown_is_told_and_nothing_written(tree, bug, arguments, message, monkeypatch, capsys):
     root = tree({"a.py": bug})
-    done = racelint("check", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
+    monkeypatch.chdir(root)
+    with pytest.raises((click.UsageError, RacelintError), match=re.escape(message)):  # both exit with 2
+        cli.main(["check", *arguments], standalone_mode=False)
+    assert capsys.readouterr().out == ""
     assert [path.name for path in root.iterdir()] == ["a.py"]
 
 
