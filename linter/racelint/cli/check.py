@@ -73,7 +73,8 @@ def check(
     kept = None if no_cache else cache.Cache(cache.default_directory())
     request = run.Request(paths, loaded, settings, jobs, kept)
     with verbosely(shape.verbose), texts.unsaved(unsaved):
-        _tell_terms(request, config, rules)
+        if shape.verbose:
+            _tell_terms(request, config, rules)
         if unknowns:
             return _list_unknowns(request, shape)
         with ProgressBar(shape.progress, shape.colour) as progress:
