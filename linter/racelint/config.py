@@ -40,6 +40,7 @@ class Settings:
     packs: tuple[Path, ...] = ()
     knowledge: tuple[Path, ...] = ()
     tests: bool = False
+    require_reason: bool = False
     python_memory_model: MemoryModel = MemoryModel.GIL
 
 
@@ -183,5 +184,6 @@ _KEYS: dict[str, Callable[[Any, Path], object]] = {
     "packs": _paths,
     "knowledge": _paths,
     "tests": _flag,
+    "require-reason": _flag,
     "python-memory-model": lambda value, file: parse_memory_model(value),
 }

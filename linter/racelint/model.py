@@ -467,11 +467,16 @@ class Construction(Record):
 
 
 class Comment(Record):
-    """A comment that speaks to racelint; `alone` if nothing else stands on its line."""
+    """A comment that speaks to racelint; `alone` if nothing else stands on its line.
+
+    `raw` is all of it with its markers, `column` where that starts (in characters from 1).
+    """
 
     line: int
     text: str
     alone: bool
+    raw: str = ""
+    column: int = 1
 
 
 class Annotation(Record):

@@ -6,10 +6,11 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
+from racelint import comment_rules
 from racelint.errors import RacelintError, suggestion
 from racelint.rule import Rule
 
@@ -48,7 +49,8 @@ def load(paths: Sequence[Path] = ()) -> tuple[Pack, ...]:
 
 def builtin() -> Pack:
     """The pack that racelint ships, loaded by name: it is there before anything is installed."""
-    return _pack(BUILTIN, "racelint", importlib.import_module(BUILTIN))
+    pack = _pack(BUILTIN, "racelint", importlib.import_module(BUILTIN))
+    return replace(pack, rules=(*pack.rules, *comment_rules.RULES))
 
 
 def choose(packs: Iterable[Pack], select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:

@@ -6,21 +6,26 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from racelint import extract, suppress
 from racelint.analysis.program import Infer, Program, link
 from racelint.cache import Cache
+from racelint.comment_rules import UNEXPLAINED, UNUSED
 from racelint.config import Settings
 from racelint.discover import Scope, discover
 from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
+from racelint.languages.python.text import decode
 from racelint.log import phase
 from racelint.model import Comment, Module, Source
 from racelint.plugins import Pack
 from racelint.report import Report, Summary
 from racelint.rule import Rule
 from racelint.span import Span
+from racelint.suppress.unused import Ran, report_unexplained, report_unused, unused
+from racelint.suppress.whole import seen_in_part
 
 DEFAULTS = Settings()
 
@@ -61,20 +66,22 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
     reported = frozenset(file.path for file in scope.files if file.within) & {
         source.path for source in sources if source.reported
     }
-    wanted = [finding for finding in found if scope.shows(finding, reported)]
     with phase("suppressions"):
-        sifted, suppressions = silence(wanted, sources, table)
-    kept = [finding for finding in sifted.kept if shown(finding, settings)]
+        sifted, suppressions = silence(found, sources, table)
+        judged = [item for item in suppressions if item.path in reported | scope.named]
+        about = comments_on(analysed, request, rules, judged, sifted.used)
+    wanted = [finding for finding in (*sifted.kept, *about.findings) if scope.shows(finding, reported)]
+    kept = sorted([finding for finding in wanted if shown(finding, settings)], key=_order)
     return Report(
         findings=tuple(kept),
         errors=analysed.errors,
-        notes=unknown_names(suppressions, request.packs),
+        notes=unknown_names(judged, request.packs),
         summary=Summary(
             files=len(sources),
             lines=sum(source.module.lines for source in sources),
-            hidden=len(sifted.kept) - len(kept),
-            suppressed=sifted.suppressed,
-            unused_suppressions=len(sifted.unused),
+            hidden=len(wanted) - len(kept),
+            suppressed=sum(scope.shows(finding, reported) for finding in sifted.silenced),
+            unused_suppressions=about.unused,
         ),
     )
 
@@ -182,6 +189,29 @@ def silence(
     return suppress.sift(findings, suppressions), suppressions
 
 
+class AboutComments(NamedTuple):
+    """What there is to say about the comments that silence: findings, and how many silence nothing."""
+
+    findings: list[Finding]
+    unused: int
+
+
+def comments_on(
+    analysed: Analysed, request: Request, rules: Sequence[Rule], suppressions: Sequence[suppress.Suppression],
+    used: Mapping[suppress.Suppression, frozenset[str]],
+) -> AboutComments:  # fmt: skip
+    """Judge suppressions: those that silence nothing, as far as that can be told, and those without a reason."""
+    chosen = frozenset(rule.name for rule in rules)
+    ran = Ran(frozenset(rule.name for pack in request.packs for rule in pack.rules), lambda path: chosen)
+    in_part = seen_in_part(request.paths, analysed.errors)
+    languages = {source.path: source.module.language for source in analysed.sources}
+    idle = list(unused([item for item in suppressions if languages[item.path] not in in_part], used, ran))
+    findings = [report_unused(item, text_lines(item.suppression.path)) for item in idle if UNUSED in chosen]
+    if request.settings.require_reason and UNEXPLAINED in chosen:
+        findings += [report_unexplained(item) for item in suppressions if not item.reason]
+    return AboutComments(findings, len(idle))
+
+
 def shown(finding: Finding, settings: Settings = DEFAULTS) -> bool:
     """Whether a finding is severe and sure enough for the level asked for."""
     return finding.severity >= settings.min_severity and finding.confidence >= settings.min_confidence
@@ -203,8 +233,9 @@ def text_lines(path: str) -> list[str]:
     data = extract.read(path)
     if isinstance(data, SourceError):
         return []
+    text = data.decode("utf-8", "replace") if data.isascii() or path.endswith(".go") else decode(data)
     # Not splitlines(): compilers count neither form feeds nor Unicode separators as line ends.
-    return data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _order(finding: Finding) -> tuple[object, ...]:

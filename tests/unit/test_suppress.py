@@ -112,7 +112,8 @@ def test_alone_as_the_first_line_of_a_body_covers_one_line():
 def test_after_the_last_line_of_what_is_reported():
     found = suppressions("x.update(\n    1,\n)  # racelint: ignore[a-rule]\n")
     assert sift([finding(1, end_line=3)], found).suppressed == 1
-    assert sift([finding(1, end_line=2)], found).suppressed == 0
+    assert sift([finding(2)], found).suppressed == 1
+    assert sift([finding(4, end_line=5)], found).suppressed == 0
 
 
 def test_a_comment_among_others_and_one_in_a_string():
@@ -120,13 +121,13 @@ def test_a_comment_among_others_and_one_in_a_string():
     assert covered("x = '# racelint: ignore[a-rule]'\n", 1) == []
 
 
-def test_counts_and_unused():
+def test_counts_and_what_is_used():
     sifted = sift(
         [finding(1), finding(1, "b-rule"), finding(2)],
         suppressions("x = {}  # racelint: ignore\ny = 1\nz = 1  # racelint: ignore[a-rule] stale\n"),
     )
     assert sifted.suppressed == 2
-    assert [(item.line, item.rules, item.reason) for item in sifted.unused] == [(3, ("a-rule",), "stale")]
+    assert {item.line: rules for item, rules in sifted.used.items()} == {1: {"a-rule", "b-rule"}}
 
 
 def test_another_file_is_not_silenced():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from racelint import texts
-from racelint.cli import outputs
+from racelint.cli import adopt, outputs
 from racelint.cli.completion import rule_names
 from racelint.cli.options import FILE, FOUND, PACKS
 from racelint.cli.streams import ProgressBar, deliver, tell_problems, verbosely
@@ -47,12 +47,13 @@ _rules_option = functools.partial(click.option, metavar="RULE", multiple=True, s
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
 @click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
 @click.option("--unknowns", is_flag=True, help="List what has no meaning yet, with rows to paste, and no findings.")
+@click.option("--add-ignores", metavar="REASON", help="Silence all that is found by comments in the sources.")
 @click.option("--stdin-filename", metavar="FILE", help="Report on this file, its text taken from standard input.")
 def check(
     paths: tuple[str, ...], shape: outputs.Shape, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
-    python_memory_model: str | None, unknowns: bool, stdin_filename: str | None,
+    python_memory_model: str | None, unknowns: bool, add_ignores: str | None, stdin_filename: str | None,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
@@ -77,6 +78,8 @@ def check(
             _tell_terms(request, config, rules)
         if unknowns:
             return _list_unknowns(request, shape)
+        if add_ignores is not None:
+            return adopt.add_ignores(request, rules, add_ignores, shape)
         with ProgressBar(shape.progress, shape.colour) as progress:
             report = run.check(request, rules, progress)
         notes = _write(report, shape, rules, started)

@@ -37,6 +37,12 @@ class FrontEnd(Protocol):
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment of the file with its marker stripped ("#", "//"), for fixtures and suppressions."""
 
+    def tokens(self, data: bytes) -> list[str]:
+        """The words of a file without its comments: two texts with the same ones are the same program.
+
+        Raises SourceProblem for input that is not a program.
+        """
+
     def is_test(self, path: str) -> bool:
         """Whether a path (forward slashes, relative to the analysed root) is a test by the language's conventions."""
 

@@ -15,7 +15,7 @@ from racelint.model import Comment, Module
 from racelint.span import Span
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node, Parser, Tree
 
 DEPTH = 4_000  # as for Python
 HEAD = 4_000  # bytes in which a file says that it is generated
@@ -46,9 +46,7 @@ class Go:
     def _lower(self, data: bytes, *, outline: bool) -> Module:
         from racelint.languages.go.declarations import Lowering
 
-        tree = _parser().parse(data)
-        if tree.root_node.has_error and NEW.search(data):
-            tree = _parser().parse(NEW.sub(b"nev(", data))  # names are read from the text as it is
+        tree = _parsed(data)
         if tree.root_node.has_error:
             raise _problem(tree.root_node, data)
         spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
@@ -76,8 +74,23 @@ class Go:
                 continue
             line, counted = line + data.count(b"\n", counted, match.start()), match.start()
             before = data[data.rfind(b"\n", 0, counted) + 1 : counted]
-            inner = text[2:].removesuffix(b"*/").decode("utf-8", "replace").lstrip("/").strip()
-            found.append(Comment(line, inner, not before.strip()))
+            raw, column = text.decode("utf-8", "replace").rstrip("\r"), len(before.decode("utf-8", "replace")) + 1
+            inner = raw[2:].removesuffix("*/").lstrip("/").strip()
+            found.append(Comment(line, inner, not before.strip(), raw, column))
+        return found
+
+    def tokens(self, data: bytes) -> list[str]:
+        """The leaves of the syntax tree."""
+        root = _parsed(data).root_node
+        if root.has_error:
+            raise _problem(root, data)
+        found, pending = list[str](), [root]
+        while pending:
+            node = pending.pop()
+            if node.type != "comment":
+                pending.extend(reversed(node.children))
+                if not node.children and (text := data[node.start_byte : node.end_byte].strip()):
+                    found.append(text.decode("utf-8", "replace"))
         return found
 
     def is_test(self, path: str) -> bool:
@@ -97,6 +110,13 @@ class Go:
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """Nothing but the declared types: they are in the model."""
         return lambda path, span: None
+
+
+def _parsed(data: bytes) -> Tree:
+    tree = _parser().parse(data)
+    if tree.root_node.has_error and NEW.search(data):
+        tree = _parser().parse(NEW.sub(b"nev(", data))  # names are read from the text as it is
+    return tree
 
 
 @functools.cache

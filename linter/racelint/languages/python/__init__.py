@@ -59,11 +59,22 @@ class Python:
         try:
             for token in tokenize.tokenize(io.BytesIO(data).readline):
                 if token.type == tokenize.COMMENT:
-                    alone = not token.line[: token.start[1]].strip()
-                    found.append(Comment(token.start[0], token.string.lstrip("#").strip(), alone))
+                    (line, column), raw = token.start, token.string
+                    alone = not token.line[:column].strip()
+                    found.append(Comment(line, raw.lstrip("#").strip(), alone, raw, column + 1))
         except (tokenize.TokenError, SyntaxError, ValueError):
             pass
         return found
+
+    def tokens(self, data: bytes) -> list[str]:
+        """The tokens, the indents among them."""
+        parse(data)
+        try:
+            found = list(tokenize.tokenize(io.BytesIO(data).readline))
+        except (tokenize.TokenError, SyntaxError, ValueError) as error:
+            raise SourceProblem("syntax-error", str(error)) from None
+        silent = (tokenize.COMMENT, tokenize.NL)
+        return [token.string.rstrip("\r\n") for token in found if token.type not in silent]
 
     def is_test(self, path: str) -> bool:
         """Pytest's and unittest's conventions: test folders, `test_*.py`, `*_test.py`, `conftest.py`."""
