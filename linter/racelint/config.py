@@ -41,6 +41,7 @@ class Settings:
     knowledge: tuple[Path, ...] = ()
     tests: bool = False
     require_reason: bool = False
+    baseline: Path | None = None
     python_memory_model: MemoryModel = MemoryModel.GIL
 
 
@@ -133,6 +134,12 @@ def _paths(value: object, file: Path) -> tuple[Path, ...]:
     return tuple(file.parent / item for item in _strings(value, file))
 
 
+def _path(value: object, file: Path) -> Path:
+    if not isinstance(value, str) or not value:
+        raise ValueError("must be a path")
+    return file.parent / value
+
+
 def _exclude(value: object, file: Path) -> tuple[Exclude, ...]:
     # The user's own patterns belong to no project: they apply from the root of the file system.
     base = Path(file.anchor) if file == user_file() else file.parent
@@ -185,5 +192,6 @@ _KEYS: dict[str, Callable[[Any, Path], object]] = {
     "knowledge": _paths,
     "tests": _flag,
     "require-reason": _flag,
+    "baseline": _path,
     "python-memory-model": lambda value, file: parse_memory_model(value),
 }

@@ -9,13 +9,17 @@ from racelint.finding import Finding, SourceError
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment."""
+    """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment.
+
+    `baselined` ones are known from a baseline.
+    """
 
     files: int = 0
     lines: int = 0
     hidden: int = 0
     suppressed: int = 0
     unused_suppressions: int = 0
+    baselined: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from racelint import extract, suppress
 from racelint.analysis.program import Infer, Program, link
+from racelint.baseline import Baseline, Compared, Entry, compare, stale_entries
 from racelint.cache import Cache
 from racelint.comment_rules import UNEXPLAINED, UNUSED
 from racelint.config import Settings
@@ -24,7 +26,7 @@ from racelint.plugins import Pack
 from racelint.report import Report, Summary
 from racelint.rule import Rule
 from racelint.span import Span
-from racelint.suppress.unused import Ran, report_unexplained, report_unused, unused
+from racelint.suppress.unused import report_unexplained, report_unused, unused
 from racelint.suppress.whole import seen_in_part
 
 DEFAULTS = Settings()
@@ -38,7 +40,8 @@ class RuleError(RacelintError):
 class Request:
     """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache.
 
-    `root` is the directory that files are analysed with, in place of their project's.
+    `root` is the directory that files are analysed with, in place of their project's; `baseline` is what
+    is known already.
     """
 
     paths: tuple[str, ...]
@@ -47,6 +50,7 @@ class Request:
     jobs: int | None = None
     cache: Cache | None = None
     root: str | None = None
+    baseline: Baseline | None = None
 
 
 def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
@@ -59,30 +63,63 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
 
 def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report:
     """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes."""
-    table, settings = front_ends(), request.settings
+    found = sort_out(request, analysed, rules)
+    compared = found.compared(request.baseline) if request.baseline else Compared(found.shown, (), ())
+    return Report(
+        findings=compared.new,
+        errors=analysed.errors,
+        notes=(*found.notes, *(stale_entries(request.baseline, compared) if request.baseline else ())),
+        summary=Summary(
+            files=len(analysed.sources),
+            lines=sum(source.module.lines for source in analysed.sources),
+            hidden=len(found.hidden),
+            suppressed=found.suppressed,
+            unused_suppressions=found.unused_suppressions,
+            baselined=len(compared.known),
+        ),
+    )
+
+
+class SortedOut(NamedTuple):
+    """The findings that are this run's business: shown, and hidden below the level; notes and counts of the rest.
+
+    `judged` says whether the run would have found what an entry of a baseline stands for.
+    """
+
+    shown: tuple[Finding, ...]
+    hidden: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    suppressed: int
+    unused_suppressions: int
+    judged: Callable[[Baseline, Entry], bool]
+
+    def compared(self, baseline: Baseline) -> Compared:
+        """What is new, known and gone since a baseline was written."""
+        return compare(baseline, self.shown, self.hidden, lambda entry: self.judged(baseline, entry))
+
+
+def sort_out(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> SortedOut:
+    """Ask the rules; leave out what is silenced or about other files, and tell what is hidden from what is shown."""
     scope, sources = analysed.scope, analysed.sources
     with collector_off():
         found = ask(analysed.program, rules, request.packs)
     reported = frozenset(file.path for file in scope.files if file.within) & {
         source.path for source in sources if source.reported
     }
+    asked = Asked(request, analysed, rules, reported | scope.named)
     with phase("suppressions"):
-        sifted, suppressions = silence(found, sources, table)
-        judged = [item for item in suppressions if item.path in reported | scope.named]
-        about = comments_on(analysed, request, rules, judged, sifted.used)
+        sifted, suppressions = silence(found, sources, front_ends())
+        mine = [item for item in suppressions if item.path in asked.files]
+        about = comments_on(asked, mine, sifted.used)
     wanted = [finding for finding in (*sifted.kept, *about.findings) if scope.shows(finding, reported)]
-    kept = sorted([finding for finding in wanted if shown(finding, settings)], key=_order)
-    return Report(
-        findings=tuple(kept),
-        errors=analysed.errors,
-        notes=unknown_names(judged, request.packs),
-        summary=Summary(
-            files=len(sources),
-            lines=sum(source.module.lines for source in sources),
-            hidden=len(wanted) - len(kept),
-            suppressed=sum(scope.shows(finding, reported) for finding in sifted.silenced),
-            unused_suppressions=about.unused,
-        ),
+    kept = sorted([finding for finding in wanted if shown(finding, request.settings)], key=_order)
+    return SortedOut(
+        shown=tuple(kept),
+        hidden=tuple(finding for finding in wanted if not shown(finding, request.settings)),
+        notes=unknown_names(mine, request.packs),
+        suppressed=sum(scope.shows(finding, reported) for finding in sifted.silenced),
+        unused_suppressions=about.unused,
+        judged=asked.covers,
     )
 
 
@@ -196,19 +233,47 @@ class AboutComments(NamedTuple):
     unused: int
 
 
+class Asked:
+    """What a run can speak for: the `files` that it reports on, the rules that it asked, programs seen as a whole."""
+
+    def __init__(self, request: Request, analysed: Analysed, rules: Iterable[Rule], files: frozenset[str]) -> None:
+        self.files = files
+        self.known = frozenset(rule.name for pack in request.packs for rule in pack.rules)
+        self.requires_reason = request.settings.require_reason
+        self._folders = tuple(f"{os.path.abspath(path).replace(os.sep, '/')}/" for path in request.paths)
+        self._rules = frozenset(rule.name for rule in rules)
+        self._in_part = seen_in_part(request.paths, analysed.errors)
+
+    def rules(self, path: str) -> frozenset[str]:
+        """The rules that were asked about a file."""
+        return self._rules
+
+    def as_a_whole(self, path: str) -> bool:
+        """Whether the program that a file belongs to was analysed as a whole."""
+        return ("go" if path.endswith(".go") else "python") not in self._in_part
+
+    def covers(self, baseline: Baseline, entry: Entry) -> bool:
+        """Whether the run would have found what an entry stands for: nothing is found in files that are gone."""
+        path = baseline.absolute(entry)
+        gone = path.startswith(self._folders) and not os.path.exists(path)
+        if entry.rule not in self.known:
+            return gone or path in self.files
+        return (gone or path in self.files) and self.as_a_whole(path) and entry.rule in self.rules(path)
+
+
 def comments_on(
-    analysed: Analysed, request: Request, rules: Sequence[Rule], suppressions: Sequence[suppress.Suppression],
-    used: Mapping[suppress.Suppression, frozenset[str]],
-) -> AboutComments:  # fmt: skip
+    asked: Asked, suppressions: Sequence[suppress.Suppression], used: Mapping[suppress.Suppression, frozenset[str]]
+) -> AboutComments:
     """Judge suppressions: those that silence nothing, as far as that can be told, and those without a reason."""
-    chosen = frozenset(rule.name for rule in rules)
-    ran = Ran(frozenset(rule.name for pack in request.packs for rule in pack.rules), lambda path: chosen)
-    in_part = seen_in_part(request.paths, analysed.errors)
-    languages = {source.path: source.module.language for source in analysed.sources}
-    idle = list(unused([item for item in suppressions if languages[item.path] not in in_part], used, ran))
-    findings = [report_unused(item, text_lines(item.suppression.path)) for item in idle if UNUSED in chosen]
-    if request.settings.require_reason and UNEXPLAINED in chosen:
-        findings += [report_unexplained(item) for item in suppressions if not item.reason]
+    idle = list(unused([item for item in suppressions if asked.as_a_whole(item.path)], used, asked.known, asked.rules))
+    findings = [
+        report_unused(item, text_lines(item.suppression.path))
+        for item in idle
+        if UNUSED in asked.rules(item.suppression.path)
+    ]
+    if asked.requires_reason:
+        bare = [item for item in suppressions if not item.reason and UNEXPLAINED in asked.rules(item.path)]
+        findings += [report_unexplained(item) for item in bare]
     return AboutComments(findings, len(idle))
 
 

@@ -13,7 +13,7 @@ from racelint.languages import front_ends
 from racelint.model import Source
 from racelint.suppress import Suppression, collect, sift
 from racelint.suppress.directive import parse, write
-from racelint.suppress.unused import Ran, report_unused, unused
+from racelint.suppress.unused import report_unused, unused
 
 TABLE = front_ends()
 
@@ -209,7 +209,7 @@ KNOWN = frozenset({"a-rule", "b-rule", "unused-suppression"})
 def fixed(text: str, *findings: Finding, ran: frozenset[str] = KNOWN) -> tuple[list[str], str]:
     """The messages about unused comments in a Python text, and the text after their fixes."""
     found = suppressions(p=text)
-    idle = unused(found, sift(findings, found).used, Ran(KNOWN, lambda path: ran))
+    idle = unused(found, sift(findings, found).used, KNOWN, lambda path: ran)
     reports = [report_unused(item, text.split("\n")) for item in idle]
     return [each.message for each in reports], apply(text, [edit for each in reports for edit in each.fix.edits])
 
@@ -264,5 +264,5 @@ def test_a_fix_in_go():
     text = "package m\n\nvar x = 1 //racelint:ignore a-rule,b-rule why\n"
     found = suppressions(p_go=text)
     used = sift([replace(finding(3, path="/p.go"))], found).used
-    (report,) = [report_unused(i, text.split("\n")) for i in unused(found, used, Ran(KNOWN, lambda path: KNOWN))]
+    (report,) = [report_unused(i, text.split("\n")) for i in unused(found, used, KNOWN, lambda path: KNOWN)]
     assert apply(text, report.fix.edits) == "package m\n\nvar x = 1 //racelint:ignore a-rule why\n"

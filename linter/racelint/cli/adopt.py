@@ -14,9 +14,19 @@ from racelint.errors import RacelintError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from racelint.baseline import Baseline
     from racelint.cli.outputs import Shape
+    from racelint.config import Settings
     from racelint.rule import Rule
     from racelint.run import Request
+
+
+def baseline_of(named: Path | None, settings: Settings, *, wanted: bool) -> Baseline | None:
+    """The baseline of the command line, or else of the configuration. Raises BaselineError."""
+    from racelint.baseline import read
+
+    file = named or settings.baseline
+    return read(file) if file and wanted else None
 
 
 def add_ignores(request: Request, rules: Sequence[Rule], reason: str, shape: Shape) -> int:

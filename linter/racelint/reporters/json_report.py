@@ -47,6 +47,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "hidden": summary.hidden,
         "suppressed": summary.suppressed,
         "unused_suppressions": summary.unused_suppressions,
+        "baselined": summary.baselined,
         "errors": len(report.errors),
     }
 

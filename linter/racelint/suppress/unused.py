@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from racelint.comment_rules import NAMES, UNEXPLAINED, UNUSED
 from racelint.finding import Confidence, Edit, Finding, Fix, Location, Severity, Span
 from racelint.suppress import Suppression
 from racelint.suppress.directive import Part
-
-
-class Ran(NamedTuple):
-    """What was run: all rules that there are, and for a file those that were asked about it."""
-
-    known: frozenset[str]
-    at: Callable[[str], Collection[str]]
 
 
 class Unused(NamedTuple):
@@ -26,15 +19,19 @@ class Unused(NamedTuple):
 
 
 def unused(
-    suppressions: Sequence[Suppression], used: Mapping[Suppression, frozenset[str]], ran: Ran
-) -> Iterator[Unused]:
-    """The suppressions that silence less than they say, where that can be told."""
+    suppressions: Iterable[Suppression], used: Mapping[Suppression, frozenset[str]], known: frozenset[str],
+    asked_at: Callable[[str], Collection[str]],
+) -> Iterator[Unused]:  # fmt: skip
+    """The suppressions that silence less than they say, where that can be told.
+
+    `known` are all rules that there are, `asked_at` gives those that were asked about a file.
+    """
     for item in suppressions:
-        asked, silenced = ran.at(item.path), used.get(item, frozenset[str]())
+        asked, silenced = asked_at(item.path), used.get(item, frozenset[str]())
         if UNUSED in item.rules:
             continue
         if not item.rules:
-            if not silenced and ran.known - NAMES <= set(asked):
+            if not silenced and known - NAMES <= set(asked):
                 yield Unused(item, ())
         elif set(item.rules) <= set(asked):
             parts = tuple(part for part in item.directive.parts if part.name not in silenced | NAMES)
