@@ -87,6 +87,24 @@ def tree(tmp_path: Path) -> Callable[[Mapping[str, str]], Path]:
 
 
 @pytest.fixture
+def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Run git in `tmp_path`, away from the configuration of this machine."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    for role in ("AUTHOR", "COMMITTER"):
+        settings |= {f"GIT_{role}_NAME": "x", f"GIT_{role}_EMAIL": "x@example.org"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=tmp_path, check=True, capture_output=True, encoding="utf-8")
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
 def bug() -> str:
     """A program with one finding, on its third line."""
     return BUG

@@ -11,7 +11,7 @@ from racelint.finding import Finding, SourceError
 class Summary:
     """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment.
 
-    `baselined` ones are known from a baseline.
+    `baselined` ones are known from a baseline, `outside_diff` are those that no changed line concerns.
     """
 
     files: int = 0
@@ -20,6 +20,7 @@ class Summary:
     suppressed: int = 0
     unused_suppressions: int = 0
     baselined: int = 0
+    outside_diff: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from racelint import extract, suppress
 from racelint.analysis.program import Infer, Program, link
 from racelint.baseline import Baseline, Compared, Entry, compare, stale_entries
 from racelint.cache import Cache
+from racelint.changes import Changes
+from racelint.changes.concerned import Concerned
 from racelint.comment_rules import UNEXPLAINED, UNUSED
 from racelint.config import Settings
 from racelint.discover import Scope, discover
@@ -41,7 +43,7 @@ class Request:
     """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache.
 
     `root` is the directory that files are analysed with, in place of their project's; `baseline` is what
-    is known already.
+    is known already; of `changes` only what they concern is reported.
     """
 
     paths: tuple[str, ...]
@@ -51,6 +53,7 @@ class Request:
     cache: Cache | None = None
     root: str | None = None
     baseline: Baseline | None = None
+    changes: Changes | None = None
 
 
 def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
@@ -65,8 +68,10 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
     """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes."""
     found = sort_out(request, analysed, rules)
     compared = found.compared(request.baseline) if request.baseline else Compared(found.shown, (), ())
+    concerned = Concerned(request.changes, analysed.sources) if request.changes else lambda finding: True
+    findings = tuple(filter(concerned, compared.new))
     return Report(
-        findings=compared.new,
+        findings=findings,
         errors=analysed.errors,
         notes=(*found.notes, *(stale_entries(request.baseline, compared) if request.baseline else ())),
         summary=Summary(
@@ -76,6 +81,7 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
             suppressed=found.suppressed,
             unused_suppressions=found.unused_suppressions,
             baselined=len(compared.known),
+            outside_diff=len(compared.new) - len(findings),
         ),
     )
 

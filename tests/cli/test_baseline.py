@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -100,32 +99,27 @@ def test_pruning_needs_a_baseline(racelint, tree):
     assert racelint("baseline", "--prune").returncode == 2
 
 
-def git(root: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True)
-
-
 @pytest.mark.parametrize("union", [True, False])
-def test_two_branches_that_both_add_lines(racelint, tree, union):
+def test_two_branches_that_both_add_lines(racelint, tree, git, union):
     root = tree({"a.py": ONE, ".gitattributes": f"{FILE} merge=union\n" if union else ""})
     racelint("baseline")
-    git(root, "init", "-q", "-b", "main")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "first")
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-qm", "first")
     for branch, name in (("left", "b.py"), ("right", "c.py")):
-        git(root, "checkout", "-qb", branch, "main")
+        git("checkout", "-qb", branch, "main")
         tree({name: ONE})
         racelint("baseline")
-        git(root, "add", "-A")
-        git(root, "commit", "-qm", branch)
+        git("add", "-A")
+        git("commit", "-qm", branch)
     if union:
-        git(root, "merge", "-q", "left")
+        git("merge", "-q", "left")
         done = racelint("check", "--baseline", FILE)
         assert (done.returncode, done.stderr) == (0, "")
         assert "; 3 in the baseline;" in done.stdout
         return
     with pytest.raises(subprocess.CalledProcessError):
-        git(root, "merge", "-q", "left")
+        git("merge", "-q", "left")
     done = racelint("check", "--baseline", FILE)
     assert (done.returncode, "unresolved merge conflict" in done.stderr) == (2, True)
     marks = ("<<<<<<<", "=======", ">>>>>>>")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from racelint.baseline import Baseline
+    from racelint.changes import Changes
     from racelint.cli.outputs import Shape
     from racelint.config import Settings
     from racelint.rule import Rule
@@ -27,6 +28,16 @@ def baseline_of(named: Path | None, settings: Settings, *, wanted: bool) -> Base
 
     file = named or settings.baseline
     return read(file) if file and wanted else None
+
+
+def changes_of(base: str | None, paths: tuple[str, ...]) -> Changes | None:
+    """What has changed since `--diff BASE`. Raises DiffError."""
+    if base is None:
+        return None
+    from racelint.changes.git import changes_since
+    from racelint.languages import front_ends
+
+    return changes_since(base, paths, tuple(front_ends()))
 
 
 def add_ignores(request: Request, rules: Sequence[Rule], reason: str, shape: Shape) -> int:

@@ -47,6 +47,7 @@ _rules_option = functools.partial(click.option, metavar="RULE", multiple=True, s
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
 @click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
 @click.option("--unknowns", is_flag=True, help="List what has no meaning yet, with rows to paste, and no findings.")
+@click.option("--diff", metavar="BASE", help="Report only what the lines changed since git's BASE concern.")
 @click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Report only what is not in it.")
 @click.option("--no-baseline", is_flag=True, help="Report what is in the configured baseline, too.")
 @click.option("--add-ignores", metavar="REASON", help="Silence all that is found by comments in the sources.")
@@ -55,8 +56,8 @@ def check(
     paths: tuple[str, ...], shape: outputs.Shape, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
-    python_memory_model: str | None, unknowns: bool, baseline: Path | None, no_baseline: bool, add_ignores: str | None,
-    stdin_filename: str | None,
+    python_memory_model: str | None, unknowns: bool, diff: str | None, baseline: Path | None, no_baseline: bool,
+    add_ignores: str | None, stdin_filename: str | None,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
@@ -76,7 +77,7 @@ def check(
     rules = plugins.choose(loaded, settings.select, settings.ignore)
     kept = None if no_cache else cache.Cache(cache.default_directory())
     known = adopt.baseline_of(baseline, settings, wanted=not no_baseline)
-    request = run.Request(paths, loaded, settings, jobs, kept, baseline=known)
+    request = run.Request(paths, loaded, settings, jobs, kept, baseline=known, changes=adopt.changes_of(diff, paths))
     with verbosely(shape.verbose), texts.unsaved(unsaved):
         if shape.verbose:
             _tell_terms(request, config, rules)

@@ -48,6 +48,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "suppressed": summary.suppressed,
         "unused_suppressions": summary.unused_suppressions,
         "baselined": summary.baselined,
+        "outside_diff": summary.outside_diff,
         "errors": len(report.errors),
     }
 

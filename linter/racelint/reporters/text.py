@@ -66,6 +66,7 @@ def summary(report: Report, seconds: float) -> str:
         f"{totals.hidden} hidden" if totals.hidden else "",
         f"{totals.suppressed} suppressed" if totals.suppressed else "",
         f"{totals.baselined} in the baseline" if totals.baselined else "",
+        f"{totals.outside_diff} outside the diff" if totals.outside_diff else "",
         f"{_count(len(report.errors), 'file')} not analysed" if report.errors else "",
     ]
     rest = "".join(f"; {part}" for part in unseen if part)
