@@ -10,13 +10,14 @@ from racelint.errors import RacelintError
 from racelint.explanation import Counterpart, Explanation, PlaceAccess, Told, Verdict
 from racelint.finding import Finding, Location
 from racelint.languages import front_ends
+from racelint.policy import Policy
 from racelint.rule import Rule
 
 STATUS = {"shown": "reported", "hidden": "hidden", "silenced": "silenced"}
 WORDS = {
     "shown": "reported by {}",
     "hidden": "found by {}, below the shown level",
-    "silenced": "found by {}, silenced by a comment",
+    "silenced": "found by {}, silenced by a comment or the configuration",
 }
 
 
@@ -49,8 +50,10 @@ _Judged = tuple[Finding, Told]
 
 def _findings(request: run.Request, analysed: run.Analysed, rules: Sequence[Rule]) -> Iterator[_Judged]:
     """All that the rules find, each with whether it is shown."""
-    found = run.ask(analysed.program, rules, request.packs)
-    kept = set(run.silence(found, analysed.sources, front_ends())[0].kept)
+    policy = Policy(request.settings)
+    found = [policy.judged(finding) for finding in run.ask(analysed.program, rules, request.packs)]
+    sifted, _ = run.silence(found, analysed.sources, front_ends())
+    kept = {finding for finding in sifted.kept if not policy.ignores(finding)}
     for f in found:
         status = "silenced" if f not in kept else "shown" if run.shown(f, request.settings) else "hidden"
         yield f, Told(f.rule, f.severity, f.confidence, f.location, f.symbol, f.message, status)

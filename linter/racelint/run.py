@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,11 +10,11 @@ from typing import NamedTuple
 
 from racelint import extract, suppress
 from racelint.analysis.program import Infer, Program, link
+from racelint.asked import Asked, comments_on
 from racelint.baseline import Baseline, Compared, Entry, compare, stale_entries
 from racelint.cache import Cache
 from racelint.changes import Changes
 from racelint.changes.concerned import Concerned
-from racelint.comment_rules import UNEXPLAINED, UNUSED
 from racelint.config import Settings
 from racelint.discover import Scope, discover
 from racelint.errors import RacelintError
@@ -25,11 +24,10 @@ from racelint.languages.python.text import decode
 from racelint.log import phase
 from racelint.model import Comment, Module, Source
 from racelint.plugins import Pack
+from racelint.policy import Policy
 from racelint.report import Report, Summary
 from racelint.rule import Rule
 from racelint.span import Span
-from racelint.suppress.unused import report_unexplained, report_unused, unused
-from racelint.suppress.whole import seen_in_part
 
 DEFAULTS = Settings()
 
@@ -107,23 +105,28 @@ class SortedOut(NamedTuple):
 def sort_out(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> SortedOut:
     """Ask the rules; leave out what is silenced or about other files, and tell what is hidden from what is shown."""
     scope, sources = analysed.scope, analysed.sources
+    policy = Policy(request.settings)
     with collector_off():
-        found = ask(analysed.program, rules, request.packs)
+        asked_for = [policy.judged(finding) for finding in ask(analysed.program, rules, request.packs)]
+    found = [finding for finding in asked_for if not policy.ignores(finding)]
     reported = frozenset(file.path for file in scope.files if file.within) & {
         source.path for source in sources if source.reported
     }
-    asked = Asked(request, analysed, rules, reported | scope.named)
+    known = frozenset(rule.name for pack in request.packs for rule in pack.rules)
+    asked = Asked(reported | scope.named, known, rules, request.paths, analysed.errors, policy)
     with phase("suppressions"):
         sifted, suppressions = silence(found, sources, front_ends())
         mine = [item for item in suppressions if item.path in asked.files]
-        about = comments_on(asked, mine, sifted.used)
-    wanted = [finding for finding in (*sifted.kept, *about.findings) if scope.shows(finding, reported)]
+        about = comments_on(asked, mine, sifted.used, text_lines, reasons=request.settings.require_reason)
+    told = (*sifted.kept, *map(policy.judged, about.findings))
+    wanted = [finding for finding in told if scope.shows(finding, reported)]
+    silenced = [*sifted.silenced, *filter(policy.ignores, asked_for)]
     kept = sorted([finding for finding in wanted if shown(finding, request.settings)], key=_order)
     return SortedOut(
         shown=tuple(kept),
         hidden=tuple(finding for finding in wanted if not shown(finding, request.settings)),
         notes=unknown_names(mine, request.packs),
-        suppressed=sum(scope.shows(finding, reported) for finding in sifted.silenced),
+        suppressed=sum(scope.shows(finding, reported) for finding in silenced),
         unused_suppressions=about.unused,
         judged=asked.covers,
     )
@@ -230,57 +233,6 @@ def silence(
 
     suppressions = suppress.collect(sources, comments, text_lines)
     return suppress.sift(findings, suppressions), suppressions
-
-
-class AboutComments(NamedTuple):
-    """What there is to say about the comments that silence: findings, and how many silence nothing."""
-
-    findings: list[Finding]
-    unused: int
-
-
-class Asked:
-    """What a run can speak for: the `files` that it reports on, the rules that it asked, programs seen as a whole."""
-
-    def __init__(self, request: Request, analysed: Analysed, rules: Iterable[Rule], files: frozenset[str]) -> None:
-        self.files = files
-        self.known = frozenset(rule.name for pack in request.packs for rule in pack.rules)
-        self.requires_reason = request.settings.require_reason
-        self._folders = tuple(f"{os.path.abspath(path).replace(os.sep, '/')}/" for path in request.paths)
-        self._rules = frozenset(rule.name for rule in rules)
-        self._in_part = seen_in_part(request.paths, analysed.errors)
-
-    def rules(self, path: str) -> frozenset[str]:
-        """The rules that were asked about a file."""
-        return self._rules
-
-    def as_a_whole(self, path: str) -> bool:
-        """Whether the program that a file belongs to was analysed as a whole."""
-        return ("go" if path.endswith(".go") else "python") not in self._in_part
-
-    def covers(self, baseline: Baseline, entry: Entry) -> bool:
-        """Whether the run would have found what an entry stands for: nothing is found in files that are gone."""
-        path = baseline.absolute(entry)
-        gone = path.startswith(self._folders) and not os.path.exists(path)
-        if entry.rule not in self.known:
-            return gone or path in self.files
-        return (gone or path in self.files) and self.as_a_whole(path) and entry.rule in self.rules(path)
-
-
-def comments_on(
-    asked: Asked, suppressions: Sequence[suppress.Suppression], used: Mapping[suppress.Suppression, frozenset[str]]
-) -> AboutComments:
-    """Judge suppressions: those that silence nothing, as far as that can be told, and those without a reason."""
-    idle = list(unused([item for item in suppressions if asked.as_a_whole(item.path)], used, asked.known, asked.rules))
-    findings = [
-        report_unused(item, text_lines(item.suppression.path))
-        for item in idle
-        if UNUSED in asked.rules(item.suppression.path)
-    ]
-    if asked.requires_reason:
-        bare = [item for item in suppressions if not item.reason and UNEXPLAINED in asked.rules(item.path)]
-        findings += [report_unexplained(item) for item in bare]
-    return AboutComments(findings, len(idle))
 
 
 def shown(finding: Finding, settings: Settings = DEFAULTS) -> bool:

@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from racelint import __version__
-from racelint.cli import baseline, check, completion, explain
+from racelint.cli import baseline, check, completion, config, explain
 from racelint.cli.options import INTERRUPTED, UNABLE
 from racelint.cli.streams import tell
 from racelint.errors import RacelintError
@@ -69,6 +69,7 @@ def cli() -> None:
 
 cli.add_command(check.check)
 cli.add_command(baseline.baseline)
+cli.add_command(config.config)
 cli.add_command(explain.rules)
 cli.add_command(explain.explain)
 cli.add_command(completion.completion)

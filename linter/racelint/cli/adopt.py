@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from racelint.run import Request
 
 
-def baseline_of(named: Path | None, settings: Settings, *, wanted: bool) -> Baseline | None:
-    """The baseline of the command line, or else of the configuration. Raises BaselineError."""
+def baseline_of(settings: Settings) -> Baseline | None:
+    """The baseline that is set. Raises BaselineError."""
     from racelint.baseline import read
 
-    file = named or settings.baseline
-    return read(file) if file and wanted else None
+    return read(settings.baseline) if settings.baseline else None
 
 
 def changes_of(base: str | None, paths: tuple[str, ...]) -> Changes | None:

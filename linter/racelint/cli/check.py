@@ -15,11 +15,11 @@ from racelint import texts
 from racelint.cli import adopt, outputs
 from racelint.cli.completion import rule_names
 from racelint.cli.options import FILE, FOUND, PACKS
+from racelint.cli.settings import settings_of
 from racelint.cli.streams import ProgressBar, deliver, tell_problems, verbosely
 from racelint.reporters import View
 
 if TYPE_CHECKING:
-    from racelint.config import Settings
     from racelint.report import Report
     from racelint.rule import Rule
     from racelint.run import Request
@@ -66,17 +66,15 @@ def check(
     import time
 
     from racelint import cache, plugins, run
-    from racelint.config import load
+    from racelint.policy import rules_of
 
     started = time.perf_counter()
     paths, unsaved = _named(paths, stdin_filename)
-    settings = load(paths, config, trust_packs=trust_packs)
-    settings = _override(settings, select, ignore, min_severity, min_confidence, fail_on, tests)
-    settings = _with_memory_model(settings, python_memory_model)
-    loaded = plugins.load((*settings.packs, *packs))
-    rules = plugins.choose(loaded, settings.select, settings.ignore)
+    settings = settings_of(paths, click.get_current_context().params)
+    loaded = plugins.load(settings.packs)
+    rules = rules_of(settings, loaded)
     kept = None if no_cache else cache.Cache(cache.default_directory())
-    known = adopt.baseline_of(baseline, settings, wanted=not no_baseline)
+    known = None if no_baseline else adopt.baseline_of(settings)
     request = run.Request(paths, loaded, settings, jobs, kept, baseline=known, changes=adopt.changes_of(diff, paths))
     with verbosely(shape.verbose), texts.unsaved(unsaved):
         if shape.verbose:
@@ -141,38 +139,6 @@ def _tell_terms(request: Request, config: Path | None, rules: tuple[Rule, ...]) 
     log.info("rules: %s", ", ".join(rule.name for rule in rules) or "none")
     log.info("cache: %s", default_directory() if request.cache else "not used")
     log.info("analysing %s", ", ".join(request.paths))
-
-
-def _override(
-    settings: Settings, select: tuple[str, ...], ignore: tuple[str, ...], min_severity: str | None,
-    min_confidence: str | None, fail_on: str | None, tests: bool,
-) -> Settings:  # fmt: skip
-    """Settings with what the command line says on top; --ignore adds to what is configured, the rest replaces it."""
-    from dataclasses import replace
-
-    from racelint.config import parse_confidence, parse_fail_on, parse_severity
-
-    return replace(
-        settings,
-        select=_names(select) or settings.select,
-        ignore=(*settings.ignore, *_names(ignore)),
-        min_severity=parse_severity(min_severity) if min_severity else settings.min_severity,
-        min_confidence=parse_confidence(min_confidence) if min_confidence else settings.min_confidence,
-        fail_on=parse_fail_on(fail_on) if fail_on else settings.fail_on,
-        tests=tests or settings.tests,
-    )
-
-
-def _with_memory_model(settings: Settings, name: str | None) -> Settings:
-    from dataclasses import replace
-
-    from racelint.config import parse_memory_model
-
-    return replace(settings, python_memory_model=parse_memory_model(name)) if name else settings
-
-
-def _names(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for value in values for part in value.split(",") if (name := part.strip()))
 
 
 def _write(report: Report, shape: outputs.Shape, rules: tuple[Rule, ...], started: float) -> list[str]:

@@ -62,14 +62,16 @@ def explain(
     if not _is_spot(target):
         return _explain_rule(target, format_, packs)
     from racelint import cache, explaining, plugins, run
-    from racelint.config import load
+    from racelint.config import Layer, Origin, load
+    from racelint.policy import rules_of
 
     file, line = _spot(target)
-    settings = load((file,), config, trust_packs=trust_packs)
-    loaded = plugins.load((*settings.packs, *packs))
+    above = [Layer(Origin("command line"), {"packs": packs})]
+    settings = load((file,), config, trust_packs=trust_packs, above=above)
+    loaded = plugins.load(settings.packs)
     kept = None if no_cache else cache.Cache(cache.default_directory())
     request = run.Request((file,), loaded, settings, cache=kept, root=root.as_posix() if root else None)
-    rules = plugins.choose(loaded, settings.select, settings.ignore)
+    rules = rules_of(settings, loaded)
     explanation = explaining.explain(request, Path(os.path.abspath(file)).as_posix(), line, rules)
     if explanation is None:
         tell(f"{file}:{line}: nothing is known of this line: no statement starts there")
