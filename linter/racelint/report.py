@@ -9,9 +9,10 @@ from racelint.finding import Finding, SourceError
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment.
+    """Counts of a run.
 
-    `baselined` ones are known from a baseline, `outside_diff` are those that no changed line concerns.
+    `hidden` findings lie below the chosen severity or confidence, `suppressed` ones under a comment or
+    per-file-ignores. `baselined` ones are known from a baseline, `outside_diff` are those that no changed line concerns.
     """
 
     files: int = 0
