@@ -79,11 +79,12 @@ def compare(
     """
     marks = [entry.fingerprint for entry in baseline.entries_of(shown)]
     wanted = {entry.fingerprint for entry in baseline.entries}
+    found = set(marks)
     below = {entry[:4] for entry in baseline.entries_of(hidden)}
     stale = [
         entry
         for entry in baseline.entries
-        if entry.fingerprint not in set(marks) and entry[:4] not in below and judged(entry)
+        if entry.fingerprint not in found and entry[:4] not in below and judged(entry)
     ]
     new, known = list[Finding](), list[Finding]()
     for finding, mark in zip(shown, marks, strict=True):

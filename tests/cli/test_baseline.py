@@ -7,6 +7,13 @@ import subprocess
 
 import pytest
 
+
+@pytest.fixture
+def racelint(inside):
+    """Many runs, in one process."""
+    return inside
+
+
 FILE = "racelint-baseline.jsonl"
 ONE = "def close_all(sessions: dict) -> None:\n    for name in sessions:\n        del sessions[name]\n"
 TWO = ONE + ONE.replace("close_all", "drop_all")

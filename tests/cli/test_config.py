@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+
+@pytest.fixture
+def racelint(inside):
+    """Many runs, in one process."""
+    return inside
+
+
 BUG = "def close_all(sessions: dict) -> None:\n    for name in sessions:\n        del sessions[name]\n"
 RULE = "mutated-while-iterating"
 

@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+
+@pytest.fixture
+def racelint(inside):
+    """Many runs, in one process."""
+    return inside
+
+
 CACHE = """\
 import threading
 

@@ -6,6 +6,13 @@ import json
 
 import pytest
 
+
+@pytest.fixture
+def racelint(inside):
+    """Many runs, in one process."""
+    return inside
+
+
 PYTHON = """\
 import threading
 

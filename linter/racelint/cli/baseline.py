@@ -35,14 +35,15 @@ def baseline(paths: tuple[str, ...], output: Path | None, prune: bool, **options
         analysed = run.analyse(request, progress)
         found = run.sort_out(request, analysed, rules)
     compared = found.compared(before)
-    kept = [entry for entry in before.entries if entry not in set(compared.stale)]
+    gone = set(compared.stale)
+    kept = [entry for entry in before.entries if entry not in gone]
     known = {entry.fingerprint for entry in kept}
     added = [] if prune else [e for e in before.entries_of(found.shown) if e.fingerprint not in known]
     replace(file, text((*kept, *added)).encode())
     tell_problems(analysed.errors, () if options["quiet"] else found.notes)
     if not options["quiet"]:
         count = len({*kept, *added})
-        tell(f"{file}: {count} {'entry' if count == 1 else 'entries'} ({len(added)} new, {len(compared.stale)} gone)")
+        tell(f"{file}: {count} {'entry' if count == 1 else 'entries'} ({len(added)} new, {len(gone)} gone)")
         if request.settings.baseline is None and not output:
             tell(f'`racelint check` uses it if the configuration says baseline = "{NAME}", or with --baseline {file}')
     return 0
