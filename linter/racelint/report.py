@@ -12,7 +12,8 @@ class Summary:
     """Counts of a run.
 
     `hidden` findings lie below the chosen severity or confidence, `suppressed` ones under a comment or
-    per-file-ignores. `baselined` ones are known from a baseline, `outside_diff` are those that no changed line concerns.
+    per-file-ignores. `baselined` ones are known from a baseline, those `outside_diff` are not
+    concerned by what has changed.
     """
 
     files: int = 0

@@ -130,7 +130,9 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _told(told: Told, view: View) -> Iterator[str]:
-    status = {"hidden": ", below the shown level", "silenced": ", silenced by a comment or the configuration"}.get(told.status, "")
+    status = {"hidden": ", below the shown level", "silenced": ", silenced by a comment or the configuration"}.get(
+        told.status, ""
+    )
     level = f"{told.severity.label}, confidence {told.confidence.label}{status}"
     yield f"{_at(told.location, view)}  {told.rule} ({level})"
     yield f"  {told.message}"
