@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from racelint import texts
 from racelint.config import Exclude
 from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
@@ -82,6 +83,8 @@ class _Root(NamedTuple):
 def _scope_of(file: str) -> _Root:
     """What a single file is analysed with: its project, or else its package, or else its directory alone."""
     directory = Path(file).parent
+    while not directory.is_dir():  # an editor has the file, and nobody has saved it
+        directory = directory.parent
     if root := project_root(directory):
         return _Root(root.as_posix(), deep=True)
     top = directory
@@ -94,7 +97,7 @@ def _scope_of(file: str) -> _Root:
 
 def _absolute(path: str) -> str:
     absolute = Path(os.path.abspath(path))
-    if not os.path.lexists(absolute):
+    if not os.path.lexists(absolute) and not texts.is_unsaved(absolute.as_posix()):
         raise RacelintError(f"{path}: no such file or directory")
     return absolute.as_posix()
 
@@ -119,7 +122,7 @@ class _Files:
     def add_named(self, path: str, errors: list[SourceError]) -> None:
         suffix = os.path.splitext(path)[1]
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):
+            if not texts.is_unsaved(path) and not stat.S_ISREG(os.stat(path).st_mode):
                 errors.append(SourceError("unreadable", path, "is not a regular file"))
                 return
             suffix = suffix if suffix in self._front_ends else _by_shebang(path)
@@ -163,8 +166,7 @@ def _is_quiet(relative: str, front_end: FrontEnd) -> bool:
 
 def _by_shebang(path: str) -> str:
     """The suffix that a script without one would have."""
-    with open(path, "rb") as file:
-        first = file.readline(200)
+    first = texts.read(path, 200).partition(b"\n")[0]
     return ".py" if first.startswith(b"#!") and b"python" in first else ""
 
 

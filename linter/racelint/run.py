@@ -15,6 +15,7 @@ from racelint.discover import Scope, discover
 from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
+from racelint.log import phase
 from racelint.model import Comment, Module, Source
 from racelint.plugins import Pack
 from racelint.report import Report, Summary
@@ -61,7 +62,8 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
         source.path for source in sources if source.reported
     }
     wanted = [finding for finding in found if scope.shows(finding, reported)]
-    sifted, suppressions = silence(wanted, sources, table)
+    with phase("suppressions"):
+        sifted, suppressions = silence(wanted, sources, table)
     kept = [finding for finding in sifted.kept if shown(finding, settings)]
     return Report(
         findings=tuple(kept),
@@ -90,12 +92,13 @@ class Analysed:
 def analyse(request: Request, progress: extract.Progress = lambda done, total: None) -> Analysed:
     """Discover, extract and link; rules have not been asked yet. Raises like `check`."""
     table, settings = front_ends(), request.settings
-    scope = discover(request.paths, table, settings.exclude, request.root)
-    with collector_off():
+    with phase("finding the files"):
+        scope = discover(request.paths, table, settings.exclude, request.root)
+    with phase("reading them"), collector_off():
         outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
     knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
-    with collector_off():
+    with phase("linking them"), collector_off():
         program = link(sources, knowledge, inference(sources, table), settings.python_memory_model)
     errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
     in_order = sorted(errors, key=lambda error: (error.path, error.line, error.kind, error.message))
@@ -154,7 +157,8 @@ def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> 
             continue
         name = f"rule {rule.name} of {origins.get(rule.name, 'no pack')}"
         try:
-            reported = list(rule.check(program))
+            with phase(rule.name):
+                reported = list(rule.check(program))
         except Exception as error:
             raise RuleError(f"{name} crashed: {type(error).__name__}: {error}") from error
         for finding in reported:

@@ -13,6 +13,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
+from racelint import texts
 from racelint.languages.python.text import decode, module_name
 from racelint.span import Span
 
@@ -43,7 +44,7 @@ class Inference:
                 return None
 
     def _infer(self, path: str, span: Span) -> str | None:
-        data = Path(path).read_bytes()
+        data = texts.read(path)
         node = _at(self._module(path, data), _in_bytes(data, span))
         if node is None:
             return None
