@@ -91,6 +91,7 @@ def cli() -> None:
 @_PACKS
 @click.option("--trust-packs", is_flag=True, help="Load packs that the analysed tree's configuration names.")
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
+@click.option("--force-exclude", is_flag=True, help="Leave named files out like those of a directory (for hooks).")
 @click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
 @click.option("--unknowns", is_flag=True, help="List what has no meaning yet, with rows to paste, and no findings.")
 @click.option("--no-progress", "-q", "quiet", is_flag=True, help="Show no progress and no notes.")
@@ -98,7 +99,7 @@ def check(
     paths: tuple[str, ...], format_: str, output: Path | None, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
-    python_memory_model: str | None, unknowns: bool, quiet: bool,
+    force_exclude: bool, python_memory_model: str | None, unknowns: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
@@ -117,7 +118,7 @@ def check(
     loaded = plugins.load((*settings.packs, *packs))
     rules = plugins.choose(loaded, settings.select, settings.ignore)
     kept = None if no_cache else cache.Cache(cache.default_directory())
-    request = run.Request(paths, loaded, settings, jobs, kept)
+    request = run.Request(paths, loaded, settings, jobs, kept, force_exclude=force_exclude)
     if unknowns:
         return _list_unknowns(request, format_, output, quiet)
     with _Progress(quiet) as progress:
@@ -335,7 +336,8 @@ class _Progress:
     """A bar on standard error while files are read, if somebody is there to see it."""
 
     def __init__(self, quiet: bool) -> None:
-        self._wanted = not quiet and sys.stderr.isatty()
+        # pre-commit gives hooks a terminal of its own making, and prints afterwards what they have written there.
+        self._wanted = not quiet and sys.stderr.isatty() and "PRE_COMMIT" not in os.environ
 
     def __enter__(self) -> Progress:
         if not self._wanted:
