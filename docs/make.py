@@ -47,7 +47,7 @@ def _list(rules: Iterable[Rule]) -> str:
             "|---|---|---|",
             *rows,
             "",
-            "All of them run by default. `select` and `ignore` in the [configuration](../configuration.md) choose others; a",
+            "All of them run by default. `select` and `ignore` in the [configuration](../configuration.md) choose, and a",
             "[rule pack](../rule-packs.md) adds more.",
             "",
         ]
@@ -78,7 +78,6 @@ def _languages(rule: Rule) -> str:
 def _fenced(lines: list[str]) -> Iterator[str]:
     """The lines of a page, with its indented examples as fenced blocks of their language."""
     block: list[str] = []
-    listed = False
     for line in [*lines, "\0"]:
         if line.startswith("    ") or (block and not line):
             block.append(line.removeprefix("    "))
@@ -86,7 +85,6 @@ def _fenced(lines: list[str]) -> Iterator[str]:
         if block:
             yield from _block(block)
             block = []
-        listed = line.startswith(("- ", "  ")) if line else listed
         if line != "\0":
             yield line
 
