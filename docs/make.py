@@ -47,7 +47,7 @@ def _list(rules: Iterable[Rule]) -> str:
             "|---|---|---|",
             *rows,
             "",
-            "All of them run by default. `select` and `ignore` in the [configuration](../configuration.md) choose, and a",
+            "All of them run by default. `select` and `ignore` in the [configuration](../configuration.md) choose. A",
             "[rule pack](../rule-packs.md) adds more.",
             "",
         ]
