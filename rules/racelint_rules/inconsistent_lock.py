@@ -27,13 +27,22 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        def add(self, host):
-            with self._lock:
-                self._hosts[host] = Pool(host)
+        class Pools:
+            def __init__(self):
+                self._lock = threading.Lock()
+                self._hosts = {}
 
-        def shutdown(self):
-            for pool in self._hosts.values():      # a host added meanwhile raises RuntimeError
-                pool.shutdown()
+            def add(self, host):
+                with self._lock:
+                    self._hosts[host] = Pool(host)
+
+            def remove(self, host):
+                with self._lock:
+                    del self._hosts[host]
+
+            def shutdown(self):
+                for pool in self._hosts.values():     # a host added meanwhile raises RuntimeError
+                    pool.shutdown()
 
     Use instead:
 
@@ -42,6 +51,37 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
                 pools = list(self._hosts.values())
             for pool in pools:
                 pool.shutdown()
+
+    In Go:
+
+        type Hosts struct {
+            mu    sync.Mutex
+            hosts map[string]int
+        }
+
+        func (h *Hosts) Add(name string) {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            h.hosts[name]++
+        }
+
+        func (h *Hosts) Remove(name string) {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            delete(h.hosts, name)
+        }
+
+        func (h *Hosts) Count(name string) int {
+            return h.hosts[name]                      // beside a write the runtime may end the program
+        }
+
+    Use instead:
+
+        func (h *Hosts) Count(name string) int {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            return h.hosts[name]
+        }
 
     ## How it decides
 
@@ -63,11 +103,11 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     object's, what comes before a goroutine is started, what the only writer reads in the goroutine (or the
     function) that alone writes, maps and slices that are only ever replaced whole when they are handed out.
 
-    An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see the README): every access of
-    the place without the lock is reported with high confidence, whatever the inference believes, and every call of the
-    function. Constructors, and objects that nobody else knows yet, need no lock. Writes and iterations are errors, in
-    Go all accesses; reads are warnings in Python. A call of a function that requires a lock is an error, and so is
-    starting one elsewhere.
+    An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see docs/annotations.md): every
+    access of the place without the lock is reported with high confidence, whatever the inference believes, and every
+    call of the function. Constructors, and objects that nobody else knows yet, need no lock. Writes and iterations are
+    errors, in Go all accesses; reads are warnings in Python. A call of a function that requires a lock is an error, and
+    so is starting one elsewhere.
 
     ## Known limits
 

@@ -61,10 +61,11 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        def annotate(self, name):
-            service = self.lister.get(name)
-            service["metadata"]["annotations"]["seen"] = "yes"     # every reader of the lister sees it
-            self.client.update(service)
+        class Annotator:
+            def annotate(self, name):
+                service = self.lister.get(name)
+                service["metadata"]["annotations"]["seen"] = "yes"     # every reader of the lister sees it
+                self.client.update(service)
 
     Use instead:
 
@@ -75,14 +76,26 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     In Go:
 
-        node, err := c.nodeLister.Get(name)
-        node.Annotations["seen"] = "yes"                               // two workers: concurrent map writes
+        func (c *Controller) mark(name string) error {
+            node, err := c.nodeLister.Get(name)
+            if err != nil {
+                return err
+            }
+            node.Annotations["seen"] = "yes"                           // two workers: concurrent map writes
+            return c.update(node)
+        }
 
     Use instead:
 
-        cached, err := c.nodeLister.Get(name)
-        node := cached.DeepCopy()
-        node.Annotations["seen"] = "yes"
+        func (c *Controller) mark(name string) error {
+            cached, err := c.nodeLister.Get(name)
+            if err != nil {
+                return err
+            }
+            node := cached.DeepCopy()
+            node.Annotations["seen"] = "yes"
+            return c.update(node)
+        }
 
     ## How it decides
 

@@ -21,19 +21,71 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Single reads and stores of one value are atomic in Python, what is made of several is not: `n += 1` loses updates, a
     dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted upon.
+    In Go a program that races has no meaning: values may be torn or stale for ever, and the runtime ends a program that
+    it sees use one map from two goroutines.
 
     ## Example
 
-        def start(self):
-            threading.Thread(target=self._sync).start()
+        class Clusters:
+            def __init__(self):
+                self.clusters = {}
 
-        def _sync(self):
-            self.clusters[name] = load(name)
+            def start(self):
+                threading.Thread(target=self._sync).start()
 
-        def names(self):                          # called by request handlers
-            return [c.name for c in self.clusters.values()]
+            def _sync(self):
+                for cluster in watch():
+                    self.clusters[cluster.name] = cluster
 
-    Use instead one lock on both sides, or iterate over a snapshot: `list(self.clusters.values())`.
+            def zones(self):                          # called by request handlers
+                return [cluster.zone for cluster in self.clusters.values()]
+
+    Use instead one lock on both sides, or iterate over a snapshot:
+
+        def zones(self):
+            return [cluster.zone for cluster in list(self.clusters.values())]
+
+    In Go:
+
+        type Poller struct {
+            state string
+        }
+
+        func (p *Poller) Start() {
+            go p.run()
+        }
+
+        func (p *Poller) run() {
+            for {
+                p.state = fetch()
+            }
+        }
+
+        func (p *Poller) State() string {             // called by handlers
+            return p.state
+        }
+
+    Use instead a mutex on both sides (or an atomic):
+
+        type Poller struct {
+            mu    sync.Mutex
+            state string
+        }
+
+        func (p *Poller) run() {
+            for {
+                state := fetch()
+                p.mu.Lock()
+                p.state = state
+                p.mu.Unlock()
+            }
+        }
+
+        func (p *Poller) State() string {
+            p.mu.Lock()
+            defer p.mu.Unlock()
+            return p.state
+        }
 
     ## How it decides
 
