@@ -18,7 +18,7 @@ import click
 import pytest
 from tests.docs.documents import DOCS, PAGES, ROOT, Block, Command, anchors, blocks, commands, links
 
-from racelint import knowledge
+from racelint import config, knowledge
 from racelint.cli import cli
 from racelint.knowledge import sharing
 
@@ -174,6 +174,11 @@ def matches(printed: list[str], shown: list[str]) -> bool:
     """Whether the printed lines are those shown; a line of three dots stands for any lines."""
     pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + r"\n" for line in shown)
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+
+
+def test_every_setting_is_explained():
+    text = (DOCS / "configuration.md").read_text("utf-8")
+    assert not [key for key in config._KEYS if f"| `{key}` |" not in text]
 
 
 # --- files that other tools read --------------------------------------------------------------------------------------
