@@ -2,7 +2,8 @@
 
 A block's info string says, behind the language, what the tests do with it: `file=PATH` writes it into the page's own
 scratch directory; `console` runs each line that starts with `$ ` there and compares what it prints with the lines that
-follow (`...` stands for any lines); `skip` does not run it, but its commands must parse; `schema=NAME` validates it.
+follow (`...` stands for any lines); `skip` does not run it, but its commands must parse; `needs=OPTION` runs it only if
+racelint has that option; `schema=NAME` validates it.
 """
 
 from __future__ import annotations
