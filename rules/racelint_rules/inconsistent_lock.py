@@ -87,21 +87,31 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     Locks are followed through `with`, acquire and release, helpers, decorators, base classes, conditions over a lock
     and callers that hold them. Accesses by constructors, of objects that nobody else knows yet, before the first start
-    and after the join do not count. Silent: plain reads, single item operations and snapshots (`list(d)`), functions
-    whose name or docstring says that the caller holds the lock (`_locked`), locks of unknown origin.
+    and after the join do not count.
+
+    ### Python
+
+    Silent: plain reads, single item operations and snapshots (`list(d)`), functions whose name or docstring says that the
+    caller holds the lock (`_locked`), locks of unknown origin.
 
     Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
     beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
     the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
     where a caller would go behind the object that holds this one and its lock.
 
-    In Go any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that
-    the two ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for
-    that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
-    function takes is no guard. What lies in an object that has the lock (the elements of its slice) is guarded by
-    that, if the way there leads through the object. Silent: functions named `Unsafe...`, locks that are another
-    object's, what comes before a goroutine is started, what the only writer reads in the goroutine (or the
-    function) that alone writes, maps and slices that are only ever replaced whole when they are handed out.
+    ### Go
+
+    Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
+    ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends the
+    program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes is no
+    guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way there leads
+    through the object.
+
+    Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what
+    the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever
+    replaced whole when they are handed out.
+
+    ### Annotations
 
     An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see docs/annotations.md): every
     access of the place without the lock is reported with high confidence, whatever the inference believes, and every
