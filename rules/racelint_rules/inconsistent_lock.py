@@ -91,8 +91,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     ### Python
 
-    Silent: plain reads, single item operations and snapshots (`list(d)`), functions whose name or docstring says that the
-    caller holds the lock (`_locked`), locks of unknown origin.
+    Silent: plain reads, single item operations and snapshots (`list(d)`), functions whose name or docstring says that
+    the caller holds the lock (`_locked`), locks of unknown origin.
 
     Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
     beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
@@ -102,10 +102,10 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     ### Go
 
     Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
-    ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends the
-    program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes is no
-    guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way there leads
-    through the object.
+    ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends
+    the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes
+    is no guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
+    there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what
     the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever

@@ -107,7 +107,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Warnings, for what follows hangs on what the program means to do:
 
-    - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another store;
+    - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
+      store;
     - a check and an act that depends on it, against a write that falsifies the check, if something is opened or taken
       twice;
     - two increments of a count that decides nothing;
@@ -117,19 +118,19 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what a decorator object stores on itself for the call at hand.
 
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
-    values, counts that start anew now and then, counts that are only compared with a threshold, objects that are made on
-    demand for the whole program, entries that are taken out by their key.
+    values, counts that start anew now and then, counts that are only compared with a threshold, objects that are made
+    on demand for the whole program, entries that are taken out by their key.
 
     ### Python: confidence
 
     High if both contexts are started in the project or the start stands in the class itself; medium with callers from
     outside on containers; low (hidden) where objects may be different ones, over long chains of calls, where a method
-    was found by its name alone, where an exception handler deals with the outcome, for plain stores beside plain stores,
-    and for callers beside the event loop.
+    was found by its name alone, where an exception handler deals with the outcome, for plain stores beside plain
+    stores, and for callers beside the event loop.
 
-    Two callers at once are shown by a lock of the object that no started context takes, in the methods that take it, and
-    by a thread of the object that calls what it was given with the object itself: then updates, resized iterations and
-    replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
+    Two callers at once are shown by a lock of the object that no started context takes, in the methods that take it,
+    and by a thread of the object that calls what it was given with the object itself: then updates, resized iterations
+    and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
 
     A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
     seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own.
@@ -137,24 +138,24 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     ### Go
 
     Every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that races
-    has no meaning. A variable is one location, the content of a map is another one; elements of slices are not compared.
-    The read side of an RWMutex excludes writers only; a write under the read side of a lock that others hold, too, is
-    told as such.
+    has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
+    compared. The read side of an RWMutex excludes writers only; a write under the read side of a lock that others hold,
+    too, is told as such.
 
-    Ordered, hence silent: before the `go` statement, after `wg.Wait()`, after a receive from a channel that the function
-    has made or that an object has for its signals; variables that are new in each turn of the loop that starts the
-    goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to the start, and
-    come first; what a handler is registered after; what another program of the repository does.
+    Ordered, hence silent: before the `go` statement, after `wg.Wait()`, after a receive from a channel that the
+    function has made or that an object has for its signals; variables that are new in each turn of the loop that starts
+    the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to the start,
+    and come first; what a handler is registered after; what another program of the repository does.
 
     Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
-    one object all accesses are of that object. A controller has one worker, unless `MaxConcurrentReconciles` is a number
-    above 1. A write under a lock of the object itself says that others have the object.
+    one object all accesses are of that object. A controller has one worker, unless `MaxConcurrentReconciles` is a
+    number above 1. A write under a lock of the object itself says that others have the object.
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
-    containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what is
-    set once under a lock, setters, registrations, what constructors and what sets the program up write before callers
-    come, what interfaces with a single method lead to.
+    containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
+    is set once under a lock, setters, registrations, what constructors and what sets the program up write before
+    callers come, what interfaces with a single method lead to.
 
     ## Known limits
 
