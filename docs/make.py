@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from racelint.rule import Rule
 
-FOLDER = Path(__file__).resolve().parent / "rules"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "rules"
 LANGUAGES = {"python": "Python", "go": "Go"}
 _GO = re.compile(r":=|\bfunc\b|^\s*//|\s// |\brange\b|\{$", re.MULTILINE)
 
@@ -29,9 +30,10 @@ def main() -> int:
 
 def pages() -> dict[str, str]:
     """The text of each page by its file's name: one a rule, and their list."""
-    from racelint_rules import RULES
+    from racelint import plugins
 
-    return {"README.md": _list(RULES), **{f"{rule.name}.md": _page(rule) for rule in RULES}}
+    rules = plugins.builtin().rules
+    return {"README.md": _list(rules), **{f"{rule.name}.md": _page(rule) for rule in rules}}
 
 
 def _list(rules: Iterable[Rule]) -> str:
@@ -55,15 +57,19 @@ def _list(rules: Iterable[Rule]) -> str:
 
 
 def _page(rule: Rule) -> str:
-    source = f"rules/racelint_rules/{rule.name.replace('-', '_')}.py"
+    source = Path(rule.check.__code__.co_filename).resolve().relative_to(ROOT).as_posix()
+    fixtures = Path("tests", "fixtures", rule.name)
+    programs = [f"[its test programs](../../{fixtures.as_posix()}) ·"] if (ROOT / fixtures).is_dir() else []
     return "\n".join(
         [
             f"<!-- Made from the docstring in {source} by docs/make.py: change it there. -->",
             "",
             f"# {rule.name}",
             "",
-            f"{_languages(rule)} · since {rule.since} · [its source](../../{source}) ·",
-            f"[its test programs](../../tests/fixtures/{rule.name}) · [all rules](README.md)",
+            f"{_languages(rule)} · since {rule.since} ·",
+            f"[its source](../../{source}) ·",
+            *programs,
+            "[all rules](README.md)",
             "",
             *_fenced(rule.page.splitlines()),
             "",
