@@ -33,11 +33,15 @@ class File(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Files sorted by path, what could not be reached, and the files named on the command line."""
+    """Files sorted by path, what could not be reached, the files named on the command line that findings must touch.
+
+    Of these the `insisted` ones are reported on even if they are tests, generated or vendored.
+    """
 
     files: tuple[File, ...]
     errors: tuple[SourceError, ...]
     named: frozenset[str]
+    insisted: frozenset[str]
 
     def shows(self, finding: Finding, reported: frozenset[str]) -> bool:
         """Whether a finding is this run's business: a race has two ends, either may lie in a named file."""
@@ -49,22 +53,29 @@ class Scope(NamedTuple):
 
 
 def discover(
-    paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes: Sequence[Exclude] = (), root: str | None = None
-) -> Scope:
+    paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes: Sequence[Exclude] = (),
+    root: str | None = None, *, force_exclude: bool = False,
+) -> Scope:  # fmt: skip
     """Find the files that `paths` stand for: a directory is the scope, a file widens it to its project or to `root`.
 
-    Raises RacelintError for a path that does not exist.
+    With `force_exclude` a named file counts only if the analysis of its directory would report on it: a tool that
+    names files, as pre-commit does, did not choose them. Raises RacelintError for a path that does not exist.
     """
     found, errors = _Files(front_ends), list[SourceError]()
-    named = [absolute for path in paths if not os.path.isdir(absolute := _absolute(path))]
+    named = dict.fromkeys(absolute for path in paths if not os.path.isdir(absolute := _absolute(path)))
     for path in paths:
         if (absolute := _absolute(path)) not in named:
             found.add_tree(absolute, Ignores.above(absolute, excludes), errors, within=True)
     for path in named:
-        found.add_named(path, errors)
+        if not force_exclude or found.is_script(path, excludes):
+            found.add_named(path, errors)
     for scope in sorted({_Root(_absolute(root), deep=True) if root else _scope_of(path) for path in named}):
         found.add_tree(scope.path, Ignores.above(scope.path, excludes), errors, within=False, deep=scope.deep)
-    return Scope(found.sorted(), tuple(dict.fromkeys(errors)), frozenset(named))
+    files, told = found.sorted(), tuple(dict.fromkeys(errors))
+    if force_exclude:
+        counting = {file.path for file in files if not file.quiet}
+        return Scope(files, told, frozenset(counting & named.keys()), frozenset())
+    return Scope(files, told, frozenset(named), frozenset(named))
 
 
 def project_root(directory: Path) -> Path | None:
@@ -134,6 +145,12 @@ class _Files:
         else:
             what = os.path.splitext(path)[1] or "a file without suffix"
             errors.append(SourceError("unsupported", path, f"racelint does not read {what}"))
+
+    def is_script(self, path: str, excludes: Sequence[Exclude]) -> bool:
+        """Whether a file is read only where it is named: one without a suffix, which no exclude leaves out."""
+        if os.path.splitext(path)[1] or not os.path.isfile(path):
+            return False
+        return bool(_by_shebang(path)) and not Ignores.excludes_file(path, excludes)
 
     def add_tree(
         self, root: str, ignores: Ignores, errors: list[SourceError], *, within: bool, deep: bool = True

@@ -40,8 +40,9 @@ class RuleError(RacelintError):
 class Request:
     """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache.
 
-    `root` is the directory that files are analysed with, in place of their project's; `baseline` is what
-    is known already; of `changes` only what they concern is reported.
+    `root` is the directory that files are analysed with, in place of their project's; with `force_exclude` named
+    files are reported on only if their directory's analysis would do so. `baseline` is what is known
+    already; of `changes` only what they concern is reported.
     """
 
     paths: tuple[str, ...]
@@ -52,6 +53,7 @@ class Request:
     root: str | None = None
     baseline: Baseline | None = None
     changes: Changes | None = None
+    force_exclude: bool = False
 
 
 def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
@@ -146,7 +148,7 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     """Discover, extract and link; rules have not been asked yet. Raises like `check`."""
     table, settings = front_ends(), request.settings
     with phase("finding the files"):
-        scope = discover(request.paths, table, settings.exclude, request.root)
+        scope = discover(request.paths, table, settings.exclude, request.root, force_exclude=request.force_exclude)
     with phase("reading them"), collector_off():
         outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
@@ -193,7 +195,7 @@ def to_sources(
     for file in scope.files:
         module = outcomes[file.path]
         if isinstance(module, Module):
-            reported = tests or file.path in scope.named or not (file.quiet or module.generated)
+            reported = tests or file.path in scope.insisted or not (file.quiet or module.generated)
             front_end = table[file.suffix]
             name, edition = front_end.module_name(file.path), front_end.edition(file.path)
             sources.append(Source(file.path, name, module, reported, edition))

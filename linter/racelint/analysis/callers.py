@@ -120,7 +120,9 @@ class Callers:
 
     def goes_behind(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
-        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+        if not self._contexts.roots[spot.entry.context].is_external:
+            return False
+        if not spot.located.own and not self._symbols.is_ordered_by_steps(spot.function):
             return False
         entered, type_id = self._contexts.root(spot.function, spot.entry), spot.located.type
         if not self._identity.is_family(self._symbols.owner_of(entered), type_id):

@@ -45,6 +45,7 @@ _rules_option = functools.partial(click.option, metavar="RULE", multiple=True, s
 @PACKS
 @click.option("--trust-packs", is_flag=True, help="Load packs that the analysed tree's configuration names.")
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
+@click.option("--force-exclude", is_flag=True, help="Leave named files out like those of a directory (for hooks).")
 @click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
 @click.option("--unknowns", is_flag=True, help="List what has no meaning yet, with rows to paste, and no findings.")
 @click.option("--diff", metavar="BASE", help="Report only what the lines changed since git's BASE concern.")
@@ -56,8 +57,8 @@ def check(
     paths: tuple[str, ...], shape: outputs.Shape, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
-    python_memory_model: str | None, unknowns: bool, diff: str | None, baseline: Path | None, no_baseline: bool,
-    add_ignores: str | None, stdin_filename: str | None,
+    force_exclude: bool, python_memory_model: str | None, unknowns: bool, diff: str | None, baseline: Path | None,
+    no_baseline: bool, add_ignores: str | None, stdin_filename: str | None,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
@@ -75,7 +76,10 @@ def check(
     rules = rules_of(settings, loaded)
     kept = None if no_cache else cache.Cache(cache.default_directory())
     known = None if no_baseline else adopt.baseline_of(settings)
-    request = run.Request(paths, loaded, settings, jobs, kept, baseline=known, changes=adopt.changes_of(diff, paths))
+    changes = adopt.changes_of(diff, paths)
+    request = run.Request(
+        paths, loaded, settings, jobs, kept, baseline=known, changes=changes, force_exclude=force_exclude
+    )
     with verbosely(shape.verbose), texts.unsaved(unsaved):
         if shape.verbose:
             _tell_terms(request, config, rules)

@@ -105,7 +105,8 @@ class ProgressBar:
     """A bar on standard error while files are read, if somebody is there to see it."""
 
     def __init__(self, wanted: bool, colour: str = "auto") -> None:
-        self._wanted = wanted and sys.stderr.isatty()
+        # pre-commit gives hooks a terminal of its own making, and prints afterwards what they have written there.
+        self._wanted = wanted and sys.stderr.isatty() and "PRE_COMMIT" not in os.environ
         self._colour = colour
 
     def __enter__(self) -> Progress:
