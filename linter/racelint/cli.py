@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from racelint.run import Request
 
 FORMATS = ("text", "json")
+REPORTS = (*FORMATS, "html")
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
 MEMORY_MODELS = ("gil", "free-threaded")
@@ -78,7 +79,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True))
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--format", "format_", type=click.Choice(REPORTS), default="text", show_default=True)
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to a file.")
 @click.option("--select", metavar="RULE", multiple=True, help="Run these rules only (repeat, or separate by commas).")
 @click.option("--ignore", metavar="RULE", multiple=True, help="Do not run these rules, besides those configured.")
@@ -285,7 +286,8 @@ def _write(report: Report, format_: str, output: Path | None, rules: tuple[Rule,
     from racelint.run import text_lines
 
     width = max(60, min(shutil.get_terminal_size().columns, 120))
-    view = View(Path.cwd().as_posix(), text_lines, {rule.name: rule.summary for rule in rules}, seconds, width)
+    pages = {rule.name: rule.page for rule in rules}
+    view = View(Path.cwd().as_posix(), text_lines, {rule.name: rule.summary for rule in rules}, seconds, width, pages)
     _deliver(lambda stream: reporters()[format_](report, view, stream), output)
 
 

@@ -14,7 +14,8 @@ class View:
     """What a reporter may know besides the report.
 
     `base` is the working directory that paths are shown relative to, `lines` gives a file's text by its path,
-    `help` a rule's advice where a finding has none of its own, `width` is in characters.
+    `help` a rule's advice where a finding has none of its own, `width` is in characters, `pages` are the rules'
+    manual pages in Markdown.
     """
 
     base: str
@@ -22,6 +23,7 @@ class View:
     help: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     width: int = 80
+    pages: Mapping[str, str] = field(default_factory=dict)
 
     def path(self, path: str) -> str:
         """A path as reports show it: relative if it lies below the working directory."""
@@ -34,9 +36,9 @@ Reporter = Callable[[Report, View, TextIO], None]
 
 def reporters() -> dict[str, Reporter]:
     """The reporter of each format; those that need a heavy library import it when they run."""
-    from racelint.reporters import json_report, text
+    from racelint.reporters import html_report, json_report, text
 
-    return {"text": text.write, "json": json_report.write}
+    return {"text": text.write, "json": json_report.write, "html": html_report.write}
 
 
-FORMATS = ("text", "json")  # the keys of the table, known without importing it
+FORMATS = ("text", "json", "html")  # the keys of the table, known without importing it
