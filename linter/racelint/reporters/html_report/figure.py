@@ -40,7 +40,7 @@ def glyph(drawing: Drawing) -> Markup | None:
             band = {"x": x + 2 + number * 4, "y": 8, "width": 3, "height": 16, "rx": 1}
             parts.append(tag("rect", class_=colours[name], **band))
         if not held:
-            parts.append(tag("rect", x=x + 3, y=14, width=6, height=9, rx=2, class_="bare"))
+            parts.append(tag("rect", x=x + 3, y=8, width=6, height=16, rx=2, class_="bare"))
     parts.append(tag("rect", x=16, y=17, width=8, height=3, class_="link"))
     return tag("svg", parts, viewBox="0 0 40 28", class_=f"glyph {drawing.verdict}", aria_hidden="true")
 
@@ -94,7 +94,8 @@ class _Painter:
             stops.append(self._stop(stop, lane, before))
             before = stop
         *way, access = stops
-        return tag("section", head, tag("ol", way), access, class_="lane", aria_label=f"{letter}: {lane.title}")
+        label = f"{letter}: {lane.title}" if self._drawing.verdict else lane.title
+        return tag("div", head, tag("ol", way), access, class_="lane", role="group", aria_label=label)
 
     def _stop(self, stop: Stop, lane: Lane, before: Stop | None) -> Markup:
         body = self._accessed(stop, lane, before) if stop.access else self._passed(stop, lane, before)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from racelint.reporters.html_report.markup import Markup, tag
 
-DEEPER = 2  # levels: a page's "##" stands below the report's own headings
+DEEPER = 1  # levels: a page's "##" stands below the report's own headings
 KNOWN = ("heading", "list", "code", "fence", "backticks", "emphasis", "blockquote", "table")
 
 

@@ -123,11 +123,19 @@ def _nothing(report: Report) -> Markup:
     else:
         title = "No findings" if report.errors or summary.hidden else "No races found"
         text = f"racelint read {_some(summary.files, 'file')} ({_some(summary.lines, 'line')})."
-    hint = tag(
-        "p", f"{_some(summary.hidden, 'finding')} below the chosen level {'is' if summary.hidden == 1 else 'are'} hidden: ",
-        tag("code", "--min-severity note --min-confidence low"), " shows all.",
-    ) if summary.hidden else None  # fmt: skip
-    calm = tag("span", "\N{CHECK MARK}\N{VARIATION SELECTOR-15}" if summary.files else "?", class_="calm", aria_hidden="true")
+    hint = (
+        tag(
+            "p",
+            f"{_some(summary.hidden, 'finding')} below the chosen level {'is' if summary.hidden == 1 else 'are'} hidden: ",
+            tag("code", "--min-severity note --min-confidence low"),
+            " shows all.",
+        )
+        if summary.hidden
+        else None
+    )
+    sure = summary.files and not report.errors
+    sign = "\N{CHECK MARK}\N{VARIATION SELECTOR-15}" if sure else "?"
+    calm = tag("span", sign, class_="calm" if sure else "calm unsure", aria_hidden="true")
     return tag("section", calm, tag("h2", title), tag("p", text), hint, class_="nothing")
 
 

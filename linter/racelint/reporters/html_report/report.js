@@ -63,6 +63,7 @@
   const folds = matchMedia("(max-width: 62rem)");
   const side = one("side"), shown = one("shown"), none = one("none"), unfold = one("unfold"), clear = form.querySelector(".clear");
   const total = cards.length;
+  root.classList.toggle("many", total > 100);
   const names = [...new Set(all("input[type=checkbox]", form).map((box) => box.name))];
   const folderOf = (path) => path.includes("/") ? path.slice(0, path.lastIndexOf("/") + 1) : "./";
   const items = cards.map((card) => ({ card, ...card.dataset, folder: folderOf(card.dataset.path), text: "" }));
