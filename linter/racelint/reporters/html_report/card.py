@@ -64,8 +64,8 @@ def _message(finding: Finding) -> list[Markup | str]:
 
 def _reported(finding: Finding, drawing: Drawing, sources: Sources) -> Markup | None:
     """The source of where the finding stands, if the drawing does not show it."""
-    drawn = {stop.location[:1] + (stop.location.line,) for lane in drawing.lanes for stop in lane.stops if stop.access}
-    if (finding.location.path, finding.location.line) in drawn:
+    drawn = [stop.location for lane in drawing.lanes for stop in lane.stops if stop.access]
+    if any((there.path, there.line) == (finding.location.path, finding.location.line) for there in drawn):
         return None
     return tag("div", _where("Reported here", finding.location, finding.function, sources), class_="reported")
 

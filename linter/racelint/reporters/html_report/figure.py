@@ -34,7 +34,7 @@ def glyph(drawing: Drawing) -> Markup | None:
     colours = {name: f"k{number % COLOURS + 1}" for number, name in enumerate(drawing.locks)}
     parts: list[Markup] = []
     for x, lane in zip((2, 26), drawing.lanes, strict=True):
-        parts.append(tag("rect", x=x, y=2, width=12, height=24, rx=3, class_="lane"))
+        parts.append(tag("rect", x=x, y=2, width=12, height=24, rx=3, class_="track"))
         held = [bare(lock) for lock in lane.held][:2]
         for number, name in enumerate(held):
             band = {"x": x + 2 + number * 4, "y": 8, "width": 3, "height": 16, "rx": 1}
@@ -124,11 +124,14 @@ class _Painter:
         through = tag("div", tag("span", lane.through, class_="lock kt"), class_="held") if lane.through else None
         return [
             tag("div", tag("span", stop.verb, class_="verb"), tag("code", self._finding.symbol), class_="does"),
-            tag("div", tag("b", stop.function, class_="fn"), self._place(stop), class_="who"),
+            tag("div", self._function(stop), self._place(stop), class_="who"),
             source,
             through if after else None,
             self._held(stop),
         ]
+
+    def _function(self, stop: Stop) -> Markup | None:
+        return tag("b", stop.function, class_="fn") if stop.function != self._finding.symbol else None
 
     def _place(self, stop: Stop) -> Markup:
         return tag("span", self._sources.place(stop.location, self._finding.location.path), class_="at")

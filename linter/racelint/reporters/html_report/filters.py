@@ -1,4 +1,4 @@
-"""The controls that narrow the report down: severity, confidence, rule and folder, each with its count, and two searches."""
+"""What narrows the report down: severity, rule, confidence and folder, each with its count, and two searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def filters(findings: Sequence[Finding], view: View) -> Markup:
         _path(paths),
         tag("button", "Clear filters", type="reset", class_="clear", disabled=True),
     ]
-    return tag("form", groups, id="filters", class_="filters", role="search", aria_label="Filter the findings", hidden=True)
+    label = "Filter the findings"
+    return tag("form", groups, id="filters", class_="filters", role="search", aria_label=label, hidden=True)
 
 
 def _search() -> Markup:

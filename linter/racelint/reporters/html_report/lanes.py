@@ -1,4 +1,4 @@
-"""What is drawn of a finding: a lane for each context, with its stops, and the locks that are held from stop to stop."""
+"""What is drawn of a finding: a lane for each context, with its stops, and the locks held from stop to stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERBS = {
     "remove": "removes from", "discard": "removes from", "clear": "empties", "append": "appends to",
     "store item": "stores an item of", "delete": "deletes", "reorder": "reorders", "read": "reads",
     "return": "hands out", "test": "tests", "iterate": "iterates over", "peek": "looks at", "wait": "waits for",
-    "mutate": "changes", "calls": "calls", "source": "gets",
+    "mutate": "changes", "calls": "calls", "source": "takes an object from",
 }  # fmt: skip
 READS = frozenset({"read", "return", "test", "iterate", "peek", "wait", "calls", "source"})
 
@@ -45,8 +45,7 @@ class Stop:
         """What is done to the place here."""
         if self.access is None:
             return ""
-        kind = "source" if self.access.role == "source" else self.access.kind
-        return VERBS.get(kind, kind)
+        return VERBS.get(self.access.role) or VERBS.get(self.access.kind, self.access.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from racelint.reporters.html_report.markup import Markup, tag
+from racelint.reporters.html_report.markup import Markup, tag, visible
 
 DEEPER = 1  # levels: a page's "##" stands below the report's own headings
 KNOWN = ("heading", "list", "code", "fence", "backticks", "emphasis", "blockquote", "table")
@@ -31,7 +31,7 @@ def page(text: str) -> Markup:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("zero").enable(KNOWN)
-    tokens = parser.parse(text)
+    tokens = parser.parse(visible(text))
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + DEEPER, 6)}"

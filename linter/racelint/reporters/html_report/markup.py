@@ -14,7 +14,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Child: TypeAlias = "str | int | None | Iterable[Child]"
+Child: TypeAlias = "str | int | Iterable[Child] | None"
 Value: TypeAlias = str | int | bool | None
 
 VOID = frozenset({"input", "link", "meta"})
@@ -50,9 +50,14 @@ def join(*children: Child) -> Markup:
 
 def text(plain: str) -> Markup:
     """Text with every character that HTML gives a meaning escaped, and those that steer the display made visible."""
-    return Markup(escape(STEERING.sub(_visible, plain)))
+    return Markup(escape(visible(plain)))
 
 
-def _visible(match: re.Match[str]) -> str:
+def visible(plain: str) -> str:
+    """Text with what would steer its display written out."""
+    return STEERING.sub(_written, plain)
+
+
+def _written(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -20,8 +20,9 @@ from racelint.reporters.html_report.markup import Markup, join, tag
 from racelint.reporters.html_report.sources import Sources
 
 ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http%3A//www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect x='1' y='1' width='5' "
-    "height='14' rx='2' fill='%23d9480f'/%3E%3Crect x='10' y='1' width='5' height='14' rx='2' fill='%231971c2'/%3E%3C/svg%3E"
+    "data:image/svg+xml,%3Csvg xmlns='http%3A//www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Crect x='1' y='1' width='5' height='14' rx='2' fill='%23d9480f'/%3E"
+    "%3Crect x='10' y='1' width='5' height='14' rx='2' fill='%231971c2'/%3E%3C/svg%3E"
 )
 KEYS = (
     ("/", "search"),
@@ -95,8 +96,13 @@ def _main(report: Report, view: View) -> Markup:
     listed = tag("section", tag("div", status, buttons, class_="bar"), none, _files(found, view), id="findings",
                  aria_label="Findings")  # fmt: skip
     pages = manual((finding.rule for finding in found), view.pages)
-    side = tag("aside", tag("details", tag("summary", "Filters"), filters(found, view), open=True, id="side"), class_="side")
-    return tag("main", side, tag("div", listed, errors, pages, _colophon(report), class_="list"), class_="split")
+    folded = tag("details", tag("summary", "Filters"), filters(found, view), open=True, id="side")
+    return tag(
+        "main",
+        tag("aside", folded, class_="side"),
+        tag("div", listed, errors, pages, _colophon(report), class_="list"),
+        class_="split",
+    )
 
 
 def _files(findings: Sequence[Finding], view: View) -> list[Markup]:
@@ -126,7 +132,7 @@ def _nothing(report: Report) -> Markup:
     hint = (
         tag(
             "p",
-            f"{_some(summary.hidden, 'finding')} below the chosen level {'is' if summary.hidden == 1 else 'are'} hidden: ",
+            f"{_some(summary.hidden, 'finding')} below the chosen severity or confidence, not shown: ",
             tag("code", "--min-severity note --min-confidence low"),
             " shows all.",
         )

@@ -54,10 +54,12 @@ def is_near(first: Location, second: Location) -> bool:
 
 
 def _row(number: int, text: str, margin: int, span: Span) -> Markup:
-    gutter = tag("b", str(number))
+    """A line: its number, its indentation (so that what is wrapped stays indented), and the code."""
+    indent = len(text) - len(text.lstrip())
+    lead = [tag("b", str(number)), tag("i", text[margin:indent]) if indent > margin else None]
     if not span.line <= number <= span.end_line:
-        return tag("span", gutter, tag("code", text[margin:MOST_COLUMNS] or " "), "\n")
-    start = max(span.column - 1 if number == span.line else 0, len(text) - len(text.lstrip()))
+        return tag("span", lead, tag("code", text[indent:MOST_COLUMNS] or " "), "\n")
+    start = max(span.column - 1 if number == span.line else 0, indent)
     end = min(max(span.end_column - 1 if number == span.end_line else len(text), start), MOST_COLUMNS)
-    code = tag("code", text[margin:start], tag("mark", text[start:end]), text[end:MOST_COLUMNS])
-    return tag("span", gutter, code, "\n", class_="hit")
+    code = tag("code", text[indent:start], tag("mark", text[start:end]), text[end:MOST_COLUMNS])
+    return tag("span", lead, code, "\n", class_="hit")
