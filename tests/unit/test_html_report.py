@@ -157,6 +157,38 @@ def test_a_loop_that_changes_what_it_iterates_is_one_lane():
     assert text.count("line 21") == 1  # one excerpt shows both
 
 
+@pytest.mark.parametrize(
+    ("locksets", "folded"),
+    [
+        ("", (0, 0)),
+        ("......", (0, 0)),  # two stay at each end, and two in between are not worth it
+        (".......", (2, 5)),
+        ("....AAAAAAAA", (5, 10)),  # where a lock is taken stays in sight
+        ("AAAAAAAA....", (2, 8)),
+        ("..A.A.A.A.A.", (0, 0)),
+    ],
+)
+def test_of_many_calls_those_are_folded_that_change_no_lock(locksets, folded):
+    way = [lanes.Stop(at(n + 1), "f", () if held == "." else (held,)) for n, held in enumerate(locksets)]
+    assert lanes.fold(way) == folded
+
+
+def test_long_ways_are_folded():
+    trace = tuple(Step(at(n), f"f{n}", "calls") for n in range(1, 11))
+    access = Access("first", "store", at(88), "f", Context("thread", at(41)), (), trace)
+    text = Reader(render(Report((race(accesses=(access, READ)),)))).text
+    assert "7 more calls" in text
+    assert {f"f{n}" for n in range(1, 11)} <= set(text)
+
+
+def test_an_object_of_a_cache_comes_from_its_source():
+    source = Access("source", "read", at(20), "lister.get()")
+    change = Access("change", "mutate", at(60), "g", trace=(Step(at(22), "f"), Step(at(60), "g")))
+    text = " ".join(Reader(render(Report((race(accesses=(source, change)),)))).text)
+    assert "takes an object from lister.get() mirror.py:20" in text
+    assert "no copy on the way" in text
+
+
 def test_what_is_declared_or_done_elsewhere_stands_beside():
     said = Access("declared", "says", at(7), "")
     again = Access("change", "also", at(30), "g")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from racelint.finding import Finding
-from racelint.reporters.html_report.lanes import READ_SIDE, Drawing, Lane, Stop, bare
+from racelint.reporters.html_report.lanes import READ_SIDE, Drawing, Lane, Stop, bare, fold
 from racelint.reporters.html_report.markup import Child, Markup, tag
 from racelint.reporters.html_report.sources import Sources, is_near
 
@@ -64,8 +64,8 @@ def _verdict(drawing: Drawing) -> tuple[str, str]:
         case "common":
             sides = [lock for lane in drawing.lanes for lock in lane.held if bare(lock) in drawing.common]
             if all(lock.endswith(READ_SIDE) for lock in sides):
-                return "Read side only", f"{', '.join(drawing.common)}: its read side lets both in at once"
-            return "Same name, no protection", f"{', '.join(drawing.common)}: of two objects, or not held throughout"
+                return "Read side only", "it lets both in at once"
+            return "Same name, no protection", "of two objects, or not held for as long as it takes"
     return "", ""
 
 
@@ -95,7 +95,25 @@ class _Painter:
             before = stop
         *way, access = stops
         label = f"{letter}: {lane.title}" if self._drawing.verdict else lane.title
-        return tag("div", head, tag("ol", way), access, class_="lane", role="group", aria_label=label)
+        return tag(
+            "div",
+            head,
+            tag("div", self._way(way, lane), class_="way"),
+            access,
+            class_="lane",
+            role="group",
+            aria_label=label,
+        )
+
+    def _way(self, items: list[Markup], lane: Lane) -> list[Markup]:
+        """The stops before the last; of many, some are folded away."""
+        first, last = fold(lane.stops[:-1])
+        if first == last:
+            return [tag("ol", items)] if items else []
+        bands = self._bands(lane.stops[first], lane, lane.stops[first - 1])
+        summary = tag("summary", bands, tag("span", f"{last - first} more calls", class_="what"))
+        folded = tag("details", summary, tag("ol", items[first:last]), class_="fold")
+        return [tag("ol", items[:first]), folded, tag("ol", items[last:])]
 
     def _stop(self, stop: Stop, lane: Lane, before: Stop | None) -> Markup:
         body = self._accessed(stop, lane, before) if stop.access else self._passed(stop, lane, before)
@@ -121,17 +139,16 @@ class _Painter:
             source: Child = tag("code", self._sources.line(stop.location), class_="line")
         else:
             source = self._sources.excerpt(stop.location, before.location if before and before.access else None)
+        what = stop.function if stop.is_source else self._finding.symbol
+        function = None if stop.is_source else tag("b", stop.function, class_="fn")
         through = tag("div", tag("span", lane.through, class_="lock kt"), class_="held") if lane.through else None
         return [
-            tag("div", tag("span", stop.verb, class_="verb"), tag("code", self._finding.symbol), class_="does"),
-            tag("div", self._function(stop), self._place(stop), class_="who"),
+            tag("div", tag("span", stop.verb, class_="verb"), tag("code", what), class_="does"),
+            tag("div", function, self._place(stop), class_="who"),
             source,
             through if after else None,
             self._held(stop),
         ]
-
-    def _function(self, stop: Stop) -> Markup | None:
-        return tag("b", stop.function, class_="fn") if stop.function != self._finding.symbol else None
 
     def _place(self, stop: Stop) -> Markup:
         return tag("span", self._sources.place(stop.location, self._finding.location.path), class_="at")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from racelint.finding import Access, Finding, Location
 
 READ_SIDE = " (read side)"
 NO_STOPS = frozenset({"says", "also", "call"})  # told beside the drawing, or stands on the way already
+FIRST, LAST = 2, 2  # stops that are not folded away
+FEW = 3  # fewer than these are not worth it
 NAMES = {
     "thread": "Thread", "pool": "Pool worker", "task": "Task", "loop": "Callback on the event loop",
     "remote": "Task on the loop's thread", "greenlet": "Greenlet", "handler": "Handler", "goroutine": "Goroutine",
@@ -20,9 +22,9 @@ VERBS = {
     "remove": "removes from", "discard": "removes from", "clear": "empties", "append": "appends to",
     "store item": "stores an item of", "delete": "deletes", "reorder": "reorders", "read": "reads",
     "return": "hands out", "test": "tests", "iterate": "iterates over", "peek": "looks at", "wait": "waits for",
-    "mutate": "changes", "calls": "calls", "source": "takes an object from",
+    "mutate": "changes", "calls": "calls",
 }  # fmt: skip
-READS = frozenset({"read", "return", "test", "iterate", "peek", "wait", "calls", "source"})
+READS = frozenset({"read", "return", "test", "iterate", "peek", "wait", "calls"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,19 @@ class Stop:
     @property
     def is_write(self) -> bool:
         """Whether the place is changed here."""
-        return self.access is not None and self.access.kind not in READS
+        return self.access is not None and not self.is_source and self.access.kind not in READS
 
     @property
     def verb(self) -> str:
         """What is done to the place here."""
         if self.access is None:
             return ""
-        return VERBS.get(self.access.role) or VERBS.get(self.access.kind, self.access.kind)
+        return "takes an object from" if self.is_source else VERBS.get(self.access.kind, self.access.kind)
+
+    @property
+    def is_source(self) -> bool:
+        """Whether the object that is changed later comes from here; `function` is then what hands it out."""
+        return self.access is not None and self.access.role == "source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +134,18 @@ def _spot(location: Location, function: str) -> tuple[str, int, str]:
 
 def _first(lock: str, stops: tuple[Stop, ...]) -> tuple[int, str]:
     return next(number for number, stop in enumerate(stops) if lock in stop.locks), lock
+
+
+def fold(way: Sequence[Stop]) -> tuple[int, int]:
+    """The longest stretch of calls that can be folded away: no lock is taken in it, and both ends stay in sight."""
+    runs = [(0, 0)]
+    first = FIRST
+    for number in range(FIRST, len(way) - LAST + 1):
+        if number == len(way) - LAST or way[number].access or way[number].locks != way[number - 1].locks:
+            runs.append((first, number))
+            first = number + 1
+    longest = max(runs, key=lambda run: run[1] - run[0])
+    return longest if longest[1] - longest[0] >= FEW else (0, 0)
 
 
 def bare(lock: str) -> str:

@@ -188,11 +188,11 @@
   // --- printing shows what is folded away -------------------------------------------------------------------------
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = visible().filter((card) => !card.open);
-    for (const card of folded) card.open = true;
+    folded = visible().flatMap((card) => [card, ...all(".fold", card)]).filter((details) => !details.open);
+    for (const details of folded) details.open = true;
   });
   addEventListener("afterprint", () => {
-    for (const card of folded) card.open = false;
+    for (const details of folded) details.open = false;
     folded = [];
   });
 
