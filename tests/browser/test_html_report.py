@@ -24,7 +24,7 @@ POOL = """\
     import threading
 
 
-    class Pool:
+    class ConnectionPoolOfTheControllerThatWatchesEveryEndpoint:
         def __init__(self):
             self._lock = threading.Lock()
             self.hosts = {}
