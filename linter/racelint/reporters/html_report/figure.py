@@ -173,7 +173,8 @@ class _Painter:
 
     def _band(self, lock: str, stop: Stop, lane: Lane, before: Sequence[str]) -> Markup:
         if lock not in stop.locks:
-            return tag("i")
+            bare_side = stop.access and self._drawing.verdict and not stop.locks and lock == lane.locks[0]
+            return tag("i", class_="bare" if bare_side else None)
         marks = (
             "band",
             self._colours[bare(lock)],
