@@ -36,11 +36,12 @@ class Confidence(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the way from where a context starts (or a loop stands) to an access."""
+    """One step of the way from where a context starts (or a loop stands) to an access, with the locks held there."""
 
     location: Location
     function: str
     note: str = ""
+    locks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,8 @@ def to_sources(
         if isinstance(module, Module):
             reported = tests or file.path in scope.insisted or not (file.quiet or module.generated)
             front_end = table[file.suffix]
-            name, edition = front_end.module_name(file.path), front_end.edition(file.path)
+            name = front_end.module_name(file.path).replace(":", "_")  # a colon parts a module from what is in it
+            edition = front_end.edition(file.path)
             sources.append(Source(file.path, name, module, reported, edition))
     return sources
 

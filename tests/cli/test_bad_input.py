@@ -183,3 +183,11 @@ def test_a_front_end_that_fails_costs_one_file(tmp_path, bug, monkeypatch, capsy
     (error,) = json.loads(capsys.readouterr().out)["errors"]
     assert (error["path"], error["kind"]) == ("cursed.py", "internal-error")
     assert "ZeroDivisionError: oops" in error["message"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names have no colons there")
+def test_a_colon_in_a_file_name_is_no_matter(racelint, tmp_path, bug):
+    (tmp_path / "a:b.py").write_text(bug)
+    done, report = check(racelint, str(tmp_path))
+    assert done.returncode == 1
+    assert [finding["path"].rpartition("/")[2] for finding in report["findings"]] == ["a:b.py"]

@@ -133,6 +133,16 @@ class Contexts:
         self._ways[function, entry] = way[::-1]
         return way[::-1]
 
+    def locks_on_way(self, function: str, entry: Entry) -> list[frozenset[str]]:
+        """The locks held at each call of `way`, as what is called there is entered with them."""
+        held: list[frozenset[str]] = []
+        came = self.entries[function].get(entry)
+        while came is not None and len(held) < MOST_STEPS:
+            held.append(entry.locks)
+            entry = came.entry
+            came = self.entries[came.caller].get(entry)
+        return held[::-1]
+
 
 def is_possible(needs: Conditions, entry: Entry) -> bool:
     """Whether a spot can be reached with the constants that a function was given."""

@@ -105,7 +105,8 @@ class Goroutines:
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
             return False
         names = [self._symbols.functions[function][1].name for function in self._ways.functions(spot)]
-        return any(prepares(name) or (context.kind == "handler" and serves(name)) for name in names)
+        served = context.kind == "handler" != self._contexts.roots[spot.entry.context].kind
+        return any(prepares(name) or (served and serves(name)) for name in names)
 
     def _comes_later(self, spot: Spot, context: Context) -> bool:
         """Whether libraries and callers lead to a context, or else what is started after an access."""

@@ -113,12 +113,25 @@ class Symbols:
 
     def module(self, name: str, importer: Source) -> str | None:
         """The module that `name` means for an importer: of several with that name the nearest one in the tree."""
-        candidates = self._by_name.get(name, ())
+        candidates = self._by_name.get(name) or self._in_namespace(name, importer)
         if not candidates:
             return None
         if len(candidates) == 1:
             return candidates[0]
         return max(candidates, key=lambda m: (_common(self.sources[m].path, importer.path), m))
+
+    def _in_namespace(self, name: str, importer: Source) -> list[str]:
+        """The modules that are meant where a folder above them is a package without an `__init__.py` (PEP 420)."""
+        first, _, rest = name.partition(".")
+        if not first or not importer.module.traits.duck_typed:
+            return []
+        ends = (f"/{name.replace('.', '/')}.py", f"/{name.replace('.', '/')}/__init__.py")
+        while rest:
+            found = [module for module in self._by_name.get(rest, ()) if self.sources[module].path.endswith(ends)]
+            if found:
+                return found
+            rest = rest.partition(".")[2]
+        return []
 
     def resolve_import(self, source: Source, imported: Imported, links: int = LINKS) -> Value:
         """What an import binds; a library's name becomes a `Builtin` with its dotted name."""

@@ -121,8 +121,8 @@ class Teller:
             location=self.location(spot.function, spot.access.span),
             function=self._symbols.functions[spot.function][1].qualname,
             context=self.context(context),
-            locks=tuple(sorted(self.lock(lock) for lock in spot.locks)),
-            trace=self.trace(spot.function, spot.entry, spot.access.span, kind),
+            locks=self.locks(spot.locks),
+            trace=self.trace(spot.function, spot.entry, spot.access.span, kind, spot.locks),
         )
 
     def context_of(self, entry: Entry) -> ContextOf:
@@ -134,15 +134,22 @@ class Teller:
         started = self.location(context.starter, context.span) if context.starter and context.span else None
         return ContextOf(context.kind, started)
 
-    def trace(self, function: str, entry: Entry, span: Span, note: str) -> tuple[Step, ...]:
-        """The calls from a context's root to an access, and the access."""
+    def trace(
+        self, function: str, entry: Entry, span: Span, note: str, locks: frozenset[str] = frozenset()
+    ) -> tuple[Step, ...]:
+        """The calls from a context's root to an access, and the access, each with the locks held there."""
         way = self._contexts.way(function, entry)
+        locksets = self._contexts.locks_on_way(function, entry)
         names = [caller for caller, _ in way[1:]] + [function]
         steps = [
-            Step(self.location(caller, at), self._qualname(caller), f"calls {self._qualname(callee)}")
-            for (caller, at), callee in zip(way, names, strict=True)
+            Step(self.location(caller, at), self._qualname(caller), f"calls {self._qualname(callee)}", self.locks(held))
+            for (caller, at), callee, held in zip(way, names, locksets, strict=True)
         ] if way else []  # fmt: skip
-        return (*steps, Step(self.location(function, span), self._qualname(function), note))
+        return (*steps, Step(self.location(function, span), self._qualname(function), note, self.locks(locks)))
+
+    def locks(self, locks: frozenset[str]) -> tuple[str, ...]:
+        """Locks as a reader knows them, sorted."""
+        return tuple(sorted(self.lock(lock) for lock in locks))
 
     def location(self, function_id: str, span: Span) -> Location:
         """A span in a function's file."""

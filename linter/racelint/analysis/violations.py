@@ -66,7 +66,7 @@ class ViolationTeller:
         if breach.entry is None:
             return Access("only", kind, location, self._qualname(breach.function), Context("same"), locks)
         context = self._teller.context_of(breach.entry)
-        trace = self._teller.trace(breach.function, breach.entry, breach.span, kind)
+        trace = self._teller.trace(breach.function, breach.entry, breach.span, kind, breach.locks)
         return Access("only", kind, location, self._qualname(breach.function), context, locks, trace)
 
     def _qualname(self, function_id: str) -> str:

@@ -39,7 +39,7 @@ Reporter = Callable[[Report, View, TextIO], Sequence[str] | None]  # what it giv
 
 def reporters() -> dict[str, Reporter]:
     """The reporter of each format; those that need a heavy library import it when they run."""
-    from racelint.reporters import github, gitlab, json_report, junit, sarif, text
+    from racelint.reporters import github, gitlab, html_report, json_report, junit, sarif, text
 
     return {
         "text": text.write,
@@ -48,7 +48,9 @@ def reporters() -> dict[str, Reporter]:
         "github": github.write,
         "gitlab": gitlab.write,
         "junit": junit.write,
+        "html": html_report.write,
     }
 
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")  # the keys of the table, known without importing it
+# The keys of the table, known without importing it.
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "html")
