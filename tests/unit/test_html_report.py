@@ -274,7 +274,8 @@ def test_the_same_report_gives_the_same_bytes():
          ["No findings", "Not analysed: 1 file", "controllers/mirror.py:3", "syntax-error", "bad"]),
         (Report(), ["Nothing to analyse"]),
         (Report((race(),), notes=("a note",), summary=Summary(1, 1, 2, 3)),
-         ["a note", "Not shown: 2 below the chosen severity or confidence; 3 silenced by a comment."]),
+         ["a note",
+          "Not shown: 2 below the chosen severity or confidence; 3 silenced by a comment or the configuration."]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_the_whole(report, words):

@@ -162,7 +162,9 @@ def _colophon(report: Report) -> Markup:
     summary = report.summary
     unseen = [
         f"{summary.hidden:,} below the chosen severity or confidence" if summary.hidden else "",
-        f"{summary.suppressed:,} silenced by a comment" if summary.suppressed else "",
+        f"{summary.suppressed:,} silenced by a comment or the configuration" if summary.suppressed else "",
+        f"{summary.baselined:,} in the baseline" if summary.baselined else "",
+        f"{summary.outside_diff:,} outside the diff" if summary.outside_diff else "",
     ]
     told = "; ".join(part for part in unseen if part)
     notes = [tag("li", note) for note in report.notes]
