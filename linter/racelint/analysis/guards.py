@@ -13,7 +13,7 @@ from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
-from racelint.analysis.races import Races
+from racelint.analysis.races import MOST_PAIRS, Races
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
@@ -42,6 +42,7 @@ class Guards:
         self._contexts = contexts
         self._races = races
         self._contracts: dict[str, bool] = {}
+        self._made: dict[str, set[str]] = {}
 
     def all(self) -> Iterator[Pair]:
         """The worst breach of each guarded place."""
@@ -122,7 +123,7 @@ class Guards:
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot)]
         writes = [spot for spot in guarded if spot.is_write]
-        own = self._one_writer(spots)
+        own, left = self._one_writer(spots), MOST_PAIRS
         for breach in spots:
             by_steps = self._races.memory.governs(breach.function)
             if (
@@ -142,7 +143,9 @@ class Guards:
                 breach = at_call
             if any(name.endswith("[]") is False and name.startswith(ANY_LOCK) for name in breach.locks):
                 continue
-            for other in guarded if breach.is_write else writes:
+            others = (guarded if breach.is_write else writes)[:left]
+            left -= len(others)
+            for other in others:
                 pair = self._pair(place, lock, breach, other)
                 if pair is not None:
                     yield pair
@@ -158,6 +161,10 @@ class Guards:
     def _pair(self, place: Place, lock: str, breach: Spot, other: Spot) -> Pair | None:
         if not self._places.related(breach.located.type, other.located.type):
             return None
+        first, second = (breach, other) if breach.is_write else (other, breach)
+        shape = self._races.collisions.shape(first, second, guarded=True) if first.is_write else None
+        if shape is None or shape == "store-test" or (shape == "store-store" and breach.access is other.access):
+            return None
         locks = self._races.ways.locks
         if excluding(locks(breach, other), locks(other, breach)) or self._is_one_thread(breach, other):
             return None
@@ -169,11 +176,7 @@ class Guards:
             return None
         if self._races.order.comes_before(breach, other) or self._races.order.comes_before(other, breach):
             return None
-        first, second = (breach, other) if breach.is_write else (other, breach)
-        if not first.is_write or self._makes(lock, breach.function):
-            return None
-        shape = self._races.collisions.shape(first, second, guarded=True)
-        if shape is None or shape == "store-test" or (shape == "store-store" and breach.access is other.access):
+        if self._makes(lock, breach.function):
             return None
         if shape == "update-update" and not self._races.is_tested(place):
             shape = "count-count"
@@ -203,8 +206,10 @@ class Guards:
 
     def _makes(self, lock: str, function_id: str) -> bool:
         """Whether a function makes the lock itself, as a constructor does: nobody can hold it yet."""
-        accesses = self._races.effects[function_id].all_accesses()
-        return any(access.kind == "store" and self._places.lock(access.path) == lock for access in accesses)
+        if function_id not in self._made:
+            accesses = self._races.effects[function_id].all_accesses()
+            self._made[function_id] = {self._places.lock(access.path) for access in accesses if access.kind == "store"}
+        return lock in self._made[function_id]
 
     def _is_starting(self, spot: Spot) -> bool:
         """Whether a caller puts the object into service."""
