@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from racelint.analysis.collisions import LIVE, RESIZES
+from racelint.analysis.collisions import LIVE, REMOVALS, RESIZES
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
 from racelint.analysis.gathering import of_root
@@ -113,6 +113,9 @@ class Suspensions:
             external = self._contexts.roots[entry.context].is_external
             return not same and not external and other.access.kind == "store" and other.access.detail != "none"
         write = other.access
+        if act.by == "condition" and act.kind in ("insert", "remove"):  # another one of its kind: what was tested is done
+            alike = REMOVALS if act.kind == "remove" else frozenset({"insert"})
+            return write.kind in alike or write.kind == "store"
         if act.kind in IN_PLACE or act.kind == "lookup":
             return write.kind in IN_PLACE or write.kind == "store"
         return write.kind in ("store", "update", "delete")
