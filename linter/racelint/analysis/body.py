@@ -82,6 +82,9 @@ class Body(Flow[State, Frame]):
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
         self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
         self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
+        self.presumed: set[Span] = (
+            set()
+        )  # items that are taken for there: something is taken out of them, or they are walked
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"

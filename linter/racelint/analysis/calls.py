@@ -36,6 +36,9 @@ from racelint.analysis.values import (
 from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
+TAKING = frozenset(
+    {"remove", "discard", "pop", "popleft", "popitem", "clear"}
+)  # methods that presume that there is something
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 _NOWHERE = Span(0, 0, 0, 0)
 
@@ -45,6 +48,8 @@ class Calls(Replay, Library):
 
     def call(self, call: Call, state: State) -> Values:
         """Evaluate a call expression."""
+        if isinstance(call.func, Attr) and isinstance(call.func.base, Item) and call.func.name in TAKING:
+            self.presumed.add(call.func.base.span)
         callees = self._callees(call, state)
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()

@@ -213,7 +213,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         container = self.types.container(base)
         if container is not None or self.types.of(base) is None:
             self.note(base, "lookup", span, state, container.kind if container else "?")
-        if container is not None and container.missing == "inserts":
+        if container is not None and container.missing == "inserts" and span not in self.presumed:
             self.change(base, "insert", "[...]", keys, span, state)
         elif container is not None and container.missing:
             pass  # reading a missing key gives a default: it says nothing about what is there

@@ -26,7 +26,7 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.model import Attr, Build, Call, Collect, Comp, Const, Expr, Logic, Loop, Name, Op, Stmt
+from racelint.model import Attr, Build, Call, Collect, Comp, Const, Expr, Item, Logic, Loop, Name, Op, Stmt
 from racelint.span import Span
 
 UNKNOWN_ELEMENTS = {
@@ -41,6 +41,8 @@ class Loops(Body):
         """Evaluate what is iterated; resizes from before the loop are set aside."""
         frame = Frame()
         if loop.iterable is not None:
+            if isinstance(loop.iterable, Item):
+                self.presumed.add(loop.iterable.span)
             values = self.evaluate(loop.iterable, state)
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])

@@ -113,7 +113,10 @@ class Suspensions:
             external = self._contexts.roots[entry.context].is_external
             return not same and not external and other.access.kind == "store" and other.access.detail != "none"
         write = other.access
-        if act.by == "condition" and act.kind in ("insert", "remove"):  # another one of its kind: what was tested is done
+        if act.by == "condition" and act.kind in (
+            "insert",
+            "remove",
+        ):  # another one of its kind: what was tested is done
             alike = REMOVALS if act.kind == "remove" else frozenset({"insert"})
             return write.kind in alike or write.kind == "store"
         if act.kind in IN_PLACE or act.kind == "lookup":
