@@ -6,7 +6,7 @@ from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
 from racelint.analysis.told import Race
 from racelint.analysis.violations import Violation
-from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Severity, Span, Step
+from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Remedy, Severity, Span, Step
 from racelint.rule import Rule, rule
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Problem",
     "Program",
     "Race",
+    "Remedy",
     "Rule",
     "Severity",
     "Span",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from racelint.config import Settings
     from racelint.extract import Progress
     from racelint.finding import SourceError
+    from racelint.mending import Change
     from racelint.plugins import Pack
     from racelint.report import Report
     from racelint.rule import Rule
@@ -93,16 +94,20 @@ def cli() -> None:
 @click.option("--tests", is_flag=True, help="Report on tests, generated and vendored files too.")
 @click.option("--python-memory-model", type=click.Choice(MEMORY_MODELS), help="How Python runs [gil].")
 @click.option("--unknowns", is_flag=True, help="List what has no meaning yet, with rows to paste, and no findings.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes that mend their finding and break nothing.")
+@click.option("--unsafe-fixes", is_flag=True, help="Count fixes in that may change more than the finding.")
+@click.option("--diff-fixes", is_flag=True, help="Print the fixes as a patch; change nothing.")
 @click.option("--no-progress", "-q", "quiet", is_flag=True, help="Show no progress and no notes.")
 def check(
     paths: tuple[str, ...], format_: str, output: Path | None, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
-    python_memory_model: str | None, unknowns: bool, quiet: bool,
+    python_memory_model: str | None, unknowns: bool, fix: bool, unsafe_fixes: bool, diff_fixes: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
-    Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 racelint could not do its work.
+    Exit status: 0 nothing found at or above --fail-on (or all of it fixed), 1 findings, 2 racelint could not do its
+    work.
     """
     import time
 
@@ -121,12 +126,51 @@ def check(
     if unknowns:
         return _list_unknowns(request, format_, output, quiet)
     with _Progress(quiet) as progress:
-        report = run.check(request, rules, progress)
-    _write(report, format_, output, rules, time.perf_counter() - started)
+        report, changes, unwritable = _check(request, rules, progress, fix, unsafe_fixes, diff_fixes)
+    if diff_fixes:
+        _print_patch(changes)
+    if not diff_fixes or output is not None:
+        _write(report, format_, output, rules, time.perf_counter() - started)
     if not quiet:
         _tell_problems(report.errors, report.notes)
+    _tell_problems(unwritable)
     failing = [finding for finding in report.findings if settings.fail_on and finding.severity >= settings.fail_on]
-    return FOUND if failing else 0
+    return UNABLE if unwritable else FOUND if failing else 0
+
+
+def _check(
+    request: Request, rules: tuple[Rule, ...], progress: Progress, fix: bool, unsafe_fixes: bool, diff_fixes: bool
+) -> tuple[Report, tuple[Change, ...], tuple[SourceError, ...]]:
+    """The report, what fixes change (it is written, and what they mend not reported, if it is so wanted), problems."""
+    from dataclasses import replace
+
+    from racelint import mending, run, writing
+    from racelint.finding import SourceError
+
+    if not (fix or diff_fixes):
+        report = run.check(request, rules, progress)
+        return replace(report, summary=replace(report.summary, unsafe_fixes=unsafe_fixes)), (), ()
+    mended = mending.mend(request, rules, progress, unsafe=unsafe_fixes, to_write=not diff_fixes)
+    problems = list(mended.problems)
+    for change in () if diff_fixes else mended.changes:
+        if problem := writing.replace(*change):
+            problems.append(SourceError("unwritable", change.path, f"{problem}: nothing was fixed there"))
+    return mended.found if diff_fixes else mended.report, mended.changes, tuple(problems)
+
+
+def _print_patch(changes: Iterable[Change]) -> None:
+    """Write a patch in bytes: each file has its own encoding."""
+    from racelint import writing
+    from racelint.reporters import View
+
+    view = View(Path.cwd().as_posix(), lambda path: [])
+    try:
+        sys.stdout.flush()
+        for change in changes:
+            sys.stdout.buffer.writelines(writing.patch(view.path(change.path), change.before, change.after))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _forget_stdout()
 
 
 def _list_unknowns(request: Request, format_: str, output: Path | None, quiet: bool) -> int:

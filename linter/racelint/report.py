@@ -9,13 +9,19 @@ from racelint.finding import Finding, SourceError
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment."""
+    """Counts of a run. `hidden` findings lie below the chosen severity or confidence, `suppressed` under a comment.
+
+    `fixed` ones are gone; None if nothing was to be fixed. `unsafe_fixes` says that unsafe fixes were (or would be)
+    applied, too.
+    """
 
     files: int = 0
     lines: int = 0
     hidden: int = 0
     suppressed: int = 0
     unused_suppressions: int = 0
+    fixed: int | None = None
+    unsafe_fixes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

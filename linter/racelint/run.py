@@ -6,8 +6,9 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from racelint import extract, suppress
+from racelint import extract, fixing, suppress
 from racelint.analysis.program import Infer, Program, link
 from racelint.cache import Cache
 from racelint.config import Settings
@@ -22,6 +23,7 @@ from racelint.rule import Rule
 from racelint.span import Span
 
 DEFAULTS = Settings()
+Read = Callable[[str], bytes | SourceError]
 
 
 class RuleError(RacelintError):
@@ -51,8 +53,11 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
     return judge(request, analyse(request, progress), rules)
 
 
-def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report:
-    """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes."""
+def judge(request: Request, analysed: Analysed, rules: Sequence[Rule], read: Read = extract.read) -> Report:
+    """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes.
+
+    `read` gives the text that the program was lowered from, if that is not what is on disk.
+    """
     table, settings = front_ends(), request.settings
     scope, sources = analysed.scope, analysed.sources
     with collector_off():
@@ -61,8 +66,8 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
         source.path for source in sources if source.reported
     }
     wanted = [finding for finding in found if scope.shows(finding, reported)]
-    sifted, suppressions = silence(wanted, sources, table)
-    kept = [finding for finding in sifted.kept if shown(finding, settings)]
+    sifted, suppressions = silence(wanted, sources, table, read)
+    kept = fixing.with_fixes([finding for finding in sifted.kept if shown(finding, settings)], sources, table, read)
     return Report(
         findings=tuple(kept),
         errors=analysed.errors,
@@ -94,12 +99,22 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     with collector_off():
         outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
-    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
-    with collector_off():
-        program = link(sources, knowledge, inference(sources, table), settings.python_memory_model)
     errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
     in_order = sorted(errors, key=lambda error: (error.path, error.line, error.kind, error.message))
-    return Analysed(scope, sources, program, tuple(in_order))
+    return linked(request, scope, sources, tuple(in_order))
+
+
+def linked(
+    request: Request, scope: Scope, sources: list[Source], errors: tuple[SourceError, ...],
+    texts: Mapping[str, bytes] = MappingProxyType({}),
+) -> Analysed:  # fmt: skip
+    """A program of sources; `texts` has those, by path, that are not as they are on disk."""
+    settings = request.settings
+    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
+    with collector_off():
+        infer = inference(sources, front_ends(), texts)
+        program = link(sources, knowledge, infer, settings.python_memory_model)
+    return Analysed(scope, sources, program, errors)
 
 
 @contextmanager
@@ -115,7 +130,9 @@ def collector_off() -> Iterator[None]:
             gc.enable()
 
 
-def inference(sources: Sequence[Source], table: Mapping[str, FrontEnd]) -> Infer:
+def inference(
+    sources: Sequence[Source], table: Mapping[str, FrontEnd], texts: Mapping[str, bytes] = MappingProxyType({})
+) -> Infer:
     """The front ends' type inference, each made when it is first asked."""
     by_language = {front_end.name: front_end for front_end in table.values()}
     made: dict[str, Callable[[str, Span], str | None]] = {}
@@ -123,7 +140,7 @@ def inference(sources: Sequence[Source], table: Mapping[str, FrontEnd]) -> Infer
     def infer(language: str, path: str, span: Span) -> str | None:
         if language not in made:
             paths = [source.path for source in sources if source.module.language == language]
-            made[language] = by_language[language].inference(paths)
+            made[language] = by_language[language].inference(paths, texts)
         return made[language](path, span)
 
     return infer
@@ -165,16 +182,16 @@ def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> 
 
 
 def silence(
-    findings: Iterable[Finding], sources: Sequence[Source], table: Mapping[str, FrontEnd]
+    findings: Iterable[Finding], sources: Sequence[Source], table: Mapping[str, FrontEnd], read: Read = extract.read
 ) -> tuple[suppress.Sifted, tuple[suppress.Suppression, ...]]:
     """Part the findings from those that a comment in the source silences."""
     by_language = {front_end.name: front_end for front_end in table.values()}
 
     def comments(source: Source) -> Sequence[Comment]:
-        data = extract.read(source.path)
+        data = read(source.path)
         return [] if isinstance(data, SourceError) else by_language[source.module.language].comments(data)
 
-    suppressions = suppress.collect(sources, comments, text_lines)
+    suppressions = suppress.collect(sources, comments, lambda path: text_lines(path, read))
     return suppress.sift(findings, suppressions), suppressions
 
 
@@ -194,9 +211,9 @@ def unknown_names(suppressions: Iterable[suppress.Suppression], packs: Iterable[
     )
 
 
-def text_lines(path: str) -> list[str]:
+def text_lines(path: str, read: Read = extract.read) -> list[str]:
     """A file's lines for people to read; none if it cannot be read any more."""
-    data = extract.read(path)
+    data = read(path)
     if isinstance(data, SourceError):
         return []
     # Not splitlines(): compilers count neither form feeds nor Unicode separators as line ends.

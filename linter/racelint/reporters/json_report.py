@@ -40,6 +40,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "hidden": summary.hidden,
         "suppressed": summary.suppressed,
         "unused_suppressions": summary.unused_suppressions,
+        "fixed": summary.fixed or 0,
         "errors": len(report.errors),
     }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.go.modules import import_path, module_of
 from racelint.model import Comment, Module
@@ -94,7 +96,17 @@ class Go:
         module = module_of(path.rpartition("/")[0])
         return module.version if module is not None else ""
 
-    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
+    def encoding(self, data: bytes) -> str:
+        """Go is UTF-8; a byte order mark may come first."""
+        return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+
+    def fix(self, data: bytes, remedy: Remedy) -> Fix | None:
+        """The edits that a remedy stands for, as gofmt would have them."""
+        from racelint.languages.go.fixing import fix
+
+        return fix(_parser().parse(data), data, remedy)
+
+    def inference(self, paths: Sequence[str], texts: Mapping[str, bytes]) -> Callable[[str, Span], str | None]:
         """Nothing but the declared types: they are in the model."""
         return lambda path, span: None
 

@@ -8,13 +8,14 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
+from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
-from racelint.languages.python.text import decode, import_root, module_name
+from racelint.languages.python.text import decode, encoding, import_root, module_name
 from racelint.model import Comment, Module
 from racelint.span import Span
 
@@ -74,12 +75,12 @@ class Python:
             return True
         return any(part in ("tests", "test", "testing") for part in parts[:-1])
 
-    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
+    def inference(self, paths: Sequence[str], texts: Mapping[str, bytes]) -> Callable[[str, Span], str | None]:
         """Types of single expressions, for the few that decide a verdict."""
         from racelint.languages.python.inference import Inference
 
         roots = {import_root(PurePath(path).parent) for path in paths}
-        return Inference(sorted(str(root) for root in roots))
+        return Inference(sorted(str(root) for root in roots), texts)
 
     def module_name(self, path: str) -> str:
         """The dotted name under which a file is imported."""
@@ -88,6 +89,16 @@ class Python:
     def edition(self, path: str) -> str:
         """No analysis of Python hangs on its version."""
         return ""
+
+    def encoding(self, data: bytes) -> str:
+        """By PEP 263."""
+        return encoding(data)
+
+    def fix(self, data: bytes, remedy: Remedy) -> Fix | None:
+        """The edits that a remedy stands for, by libcst."""
+        from racelint.languages.python.fixing import fix
+
+        return fix(data, remedy)
 
 
 def parse(data: bytes) -> ast.Module:

@@ -1,0 +1,315 @@
+"""Copies that a fix puts into Python code: of a container before it is iterated, of a shared object before it changes."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from racelint.finding import Remedy
+from racelint.languages.python.names import Names
+from racelint.languages.python.piece import Piece
+from racelint.span import Span
+
+Changed = tuple[str, cst.CSTNode] | None
+VIEWS = frozenset({"items", "keys", "values", "iteritems", "iterkeys", "itervalues"})
+WALKERS = frozenset({"enumerate", "reversed", "iter"})
+SHALLOW = frozenset({"dict", "copy.copy", "copy"})
+COMPREHENSIONS = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
+Definition = cst.FunctionDef | cst.Lambda | cst.ClassDef
+
+
+# --- a container that is iterated -------------------------------------------------------------------------------------
+
+
+def snapshot(piece: Piece, names: Names, remedy: Remedy) -> Changed:
+    """Iterate over a copy: `list(...)` around what the loop walks."""
+    clause = _clause(piece, remedy.places[0].span)
+    if clause is None or clause.asynchronous is not None:
+        return None
+    walked = _walked(clause.iter)
+    if isinstance(walked, cst.Await | cst.Tuple | cst.List | cst.Set | cst.Dict):
+        return None
+    if names.is_builtin("list"):
+        replaced: cst.BaseExpression = cst.Call(cst.Name("list"), [cst.Arg(_bare(walked))])
+    elif isinstance(walked, cst.Name | cst.Attribute | cst.Subscript):
+        replaced = cst.Call(cst.Attribute(walked, cst.Name("copy")))
+    else:
+        return None
+    if isinstance(walked, cst.GeneratorExp) and walked.lpar:
+        replaced = cst.Call(cst.Name("list"), [cst.Arg(_bare(walked))])
+    return "iterate over a copy", piece.module.deep_replace(walked, replaced)
+
+
+def _clause(piece: Piece, span: Span) -> cst.For | cst.CompFor | None:
+    """The loop at a span: a statement, the clause that walks an expression, or a comprehension's only clause."""
+    for node in piece.nodes():
+        if isinstance(node, cst.For) and piece.span(node)[:2] == span[:2]:
+            return node
+        if isinstance(node, cst.For | cst.CompFor) and span in (piece.span(node.iter), piece.wide_span(node.iter)):
+            return node
+    for node in piece.nodes():
+        if isinstance(node, COMPREHENSIONS) and _is_at(piece, node, span):
+            return node.for_in if node.for_in.inner_for_in is None else None
+    return None
+
+
+def _is_at(piece: Piece, node: cst.CSTNode, span: Span) -> bool:
+    """Whether a comprehension is meant; the parentheses of a call may count as its own."""
+    found = piece.span(node)
+    if found.line == found.end_line:
+        found = Span(found.line, found.column - 1, found.end_line, found.end_column + 1)
+        return span in (found, piece.span(node), piece.wide_span(node))
+    return span[0] == found.line and span[2] == found.end_line and abs(span[1] - found.column) <= 1
+
+
+def _walked(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The container, or its view, in what only counts or turns it round: `d.items()` in `enumerate(d.items())`."""
+    match node:
+        case cst.Call(func=cst.Name(value=name), args=[cst.Arg(value=inner, keyword=None, star=""), *_]) if (
+            name in WALKERS
+        ):
+            return _walked(inner)
+        case _:
+            return node
+
+
+def _bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression without the parentheses around it, unless they hold lines together."""
+    pars = [*node.lpar, *node.rpar]
+    spaces = [par.whitespace_after if isinstance(par, cst.LeftParen) else par.whitespace_before for par in pars]
+    if len(pars) != 2 or any(not isinstance(space, cst.SimpleWhitespace) for space in spaces):
+        return node
+    return node.with_changes(lpar=[], rpar=[])
+
+
+# --- a shared object that is changed ----------------------------------------------------------------------------------
+
+
+def deep_copy(piece: Piece, names: Names, remedy: Remedy) -> Changed:
+    """Take a deep copy of the object where it comes from, if what is changed is used afterwards."""
+    *sources, change = [place.span for place in remedy.places]
+    taken = _taken(piece, sources[0], change) if sources else None
+    variable = _variable(piece, change)
+    description = "change a deep copy"
+    if taken is not None:
+        loop = _loop_over(piece, taken)
+        if loop is None:
+            if variable and not _is_used_after(piece, variable, change):
+                return None
+            return _described(description, _wrap(piece, names, taken))
+    if not variable or not _is_used_after(piece, variable, change):
+        return None
+    return _described(description, _copy_variable(piece, names, variable, change))
+
+
+def _described(description: str, changed: cst.CSTNode | None) -> Changed:
+    return (description, changed) if changed is not None else None
+
+
+def _taken(piece: Piece, source: Span, change: Span) -> cst.BaseExpression | None:
+    """The expression that gets hold of the object, with all steps into it, if its value is kept or passed on."""
+    found = next(iter(piece.expressions(source)), None)
+    if found is None:
+        return None
+    while True:
+        parent = piece.parent(found)
+        if isinstance(parent, cst.Await):
+            found = parent
+        elif isinstance(parent, cst.Attribute | cst.Subscript) and parent.value is found:
+            outer = piece.parent(parent)
+            if isinstance(outer, cst.Call) and outer.func is parent:
+                break
+            found = parent
+        else:
+            break
+    around = next((node for node in piece.parents(found) if isinstance(node, cst.Arg | cst.BaseSmallStatement | cst.For | cst.NamedExpr)), None)
+    if isinstance(around, cst.Arg) and piece.span(found) != change and _is_shallow(piece, found) is None:
+        call = piece.parent(around)
+        return found if isinstance(call, cst.Call) and piece.span(call) == change else None
+    kept = isinstance(around, cst.Assign | cst.AnnAssign | cst.NamedExpr | cst.For) or _is_shallow(piece, found)
+    return found if kept else None
+
+
+def _is_shallow(piece: Piece, node: cst.BaseExpression) -> cst.Call | None:
+    """The call that makes a shallow copy of an expression, right around it."""
+    parent = piece.parent(node)
+    if isinstance(parent, cst.Arg):
+        call = piece.parent(parent)
+        if isinstance(call, cst.Call) and len(call.args) == 1 and piece.code(call.func) in SHALLOW and not parent.star:
+            return call
+    if isinstance(parent, cst.Attribute) and parent.value is node and parent.attr.value == "copy":
+        call = piece.parent(parent)
+        if isinstance(call, cst.Call) and call.func is parent and not call.args:
+            return call
+    return None
+
+
+def _loop_over(piece: Piece, node: cst.BaseExpression) -> cst.For | None:
+    """The loop that walks an expression."""
+    inner: cst.CSTNode = node
+    for outer in piece.parents(node):
+        if isinstance(outer, cst.For) and outer.iter is inner:
+            return outer
+        if isinstance(outer, cst.BaseStatement | cst.BaseSmallStatement):
+            return None
+        inner = outer
+    return None
+
+
+def _wrap(piece: Piece, names: Names, node: cst.BaseExpression) -> cst.CSTNode | None:
+    """The tree with a deep copy of an expression, in place of a shallow one around it."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in VIEWS:
+        return None  # views cannot be copied
+    if isinstance(node, COMPREHENSIONS):
+        return None
+    target = _is_shallow(piece, node) or node
+    function = names.deepcopy()
+    if not function:
+        return None
+    call = cst.Call(cst.parse_expression(function), [cst.Arg(_bare(node))])
+    return piece.module.deep_replace(target, call)
+
+
+def _variable(piece: Piece, change: Span) -> str:
+    """The variable whose object is changed: the root of what is assigned to, of a method's object, or an argument."""
+    nodes = [node for node in piece.nodes() if piece.span(node) == change] if change else []
+    for node in nodes:
+        match node:
+            case cst.SimpleStatementLine(body=[cst.BaseSmallStatement() as only]):
+                return _root_of_statement(only)
+            case cst.BaseSmallStatement():
+                return _root_of_statement(node)
+            case cst.Call():
+                return _root_of_call(node)
+            case cst.Attribute() | cst.Subscript():
+                return _root(node)
+    return ""
+
+
+def _root_of_statement(node: cst.BaseSmallStatement) -> str:
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)]):
+            return _root(target)
+        case cst.AugAssign(target=target) | cst.AnnAssign(target=target):
+            return _root(target)
+        case cst.Del(target=cst.Attribute() | cst.Subscript() as target):
+            return _root(target)
+        case cst.Expr(value=cst.Call() as call):
+            return _root_of_call(call)
+        case _:
+            return ""
+
+
+def _root_of_call(node: cst.Call) -> str:
+    """The object of a method that is called, or the only variable among the arguments."""
+    passed = [arg.value for arg in node.args if isinstance(arg.value, cst.Name | cst.Attribute | cst.Subscript)]
+    if isinstance(node.func, cst.Attribute):
+        root = _root(node.func.value)
+        if root and root not in ("self", "cls") and root[:1].islower() and not passed:
+            return root
+    roots = {_root(value) for value in passed} - {"self", "cls", "None", "True", "False", ""}
+    if isinstance(node.func, cst.Attribute) and not roots:
+        return _root(node.func.value)
+    return roots.pop() if len(roots) == 1 else ""
+
+
+def _root(node: cst.BaseExpression) -> str:
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _is_used_after(piece: Piece, variable: str, change: Span) -> bool:
+    """Whether a variable is read behind its change, but for more changes: else a copy would be changed for nothing."""
+    for node in piece.nodes():
+        if isinstance(node, cst.Name) and node.value == variable and piece.span(node)[:2] >= change[2:]:
+            top: cst.CSTNode = node
+            parent = piece.parent(top)
+            while isinstance(parent, cst.Attribute | cst.Subscript) and parent.value is top:
+                top, parent = parent, piece.parent(parent)
+            if not isinstance(parent, cst.AssignTarget | cst.AugAssign | cst.Del):
+                return True
+    return False
+
+
+def _copy_variable(piece: Piece, names: Names, variable: str, change: Span) -> cst.CSTNode | None:
+    """The tree in which a variable starts with a deep copy: where it is assigned, in the loop, or in the function."""
+    owner = _function_around(piece, change)
+    if owner is None:
+        return None
+    bound: list[cst.CSTNode] = []
+    for node in piece.nodes(owner.body):
+        if isinstance(node, cst.Assign | cst.AnnAssign | cst.NamedExpr | cst.For | cst.With) and _binds(node, variable):
+            bound.append(node)
+    if len(bound) > 1:
+        return None
+    if not bound:
+        parameters = owner.params
+        given = [p.name.value for p in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)]
+        return _first_in(piece, names, owner.body, variable) if variable in given else None
+    match bound[0]:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value) | cst.AnnAssign(
+            target=cst.Name(), value=cst.BaseExpression() as value
+        ):
+            return _wrap(piece, names, _inside_copy(piece, value))
+        case cst.For(body=body, asynchronous=None):
+            return _first_in(piece, names, body, variable)
+        case _:
+            return None
+
+
+def _inside_copy(piece: Piece, value: cst.BaseExpression) -> cst.BaseExpression:
+    """What a shallow copy is of, or the expression itself."""
+    match value:
+        case cst.Call(args=[cst.Arg(value=inner, star="")]) if piece.code(value.func) in SHALLOW:
+            return inner
+        case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="copy")), args=[]):
+            return inner
+        case _:
+            return value
+
+
+def _function_around(piece: Piece, span: Span) -> cst.FunctionDef | None:
+    found = None
+    for node in piece.nodes():
+        if isinstance(node, cst.FunctionDef) and piece.span(node).holds(span):
+            found = node
+    return found
+
+
+def _binds(node: cst.CSTNode, variable: str) -> bool:
+    match node:
+        case cst.Assign(targets=targets):
+            return any(_names(target.target, variable) for target in targets)
+        case cst.AnnAssign(target=target) | cst.NamedExpr(target=target) | cst.For(target=target):
+            return _names(target, variable)
+        case cst.With(items=items):
+            return any(item.asname is not None and _names(item.asname.name, variable) for item in items)
+        case _:
+            return False
+
+
+def _names(target: cst.BaseExpression, variable: str) -> bool:
+    match target:
+        case cst.Name(value=name):
+            return name == variable
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            return any(_names(element.value, variable) for element in elements)
+        case _:
+            return False
+
+
+def _first_in(piece: Piece, names: Names, body: cst.BaseSuite, variable: str) -> cst.CSTNode | None:
+    """The tree with `variable = copy.deepcopy(variable)` at the start of a block, behind its docstring."""
+    if not isinstance(body, cst.IndentedBlock):
+        return None
+    function = names.deepcopy()
+    if not function:
+        return None
+    line = cst.parse_statement(f"{variable} = {function}({variable})")
+    statements = list(body.body)
+    match statements[0]:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=cst.SimpleString() | cst.ConcatenatedString())]):
+            statements.insert(1, line)
+        case _:
+            statements.insert(0, line)
+    return piece.module.deep_replace(body, body.with_changes(body=statements))

@@ -1,0 +1,57 @@
+"""What a remedy means in a Python file: a tree changed by libcst, told as edits. Loaded only when there is one."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+
+import libcst as cst
+
+from racelint.finding import Edit, Fix, Remedy
+from racelint.languages import SourceProblem
+from racelint.languages.python import copying, holding, parse
+from racelint.languages.python.names import Names
+from racelint.languages.python.piece import Piece, lines_around
+from racelint.languages.python.text import encoding
+
+Change = Callable[[Piece, Names, Remedy], tuple[str, cst.CSTNode] | None]
+CHANGES: dict[str, Change] = {
+    "snapshot": copying.snapshot,
+    "deep-copy": copying.deep_copy,
+    "hold": holding.hold,
+}
+
+
+def fix(data: bytes, remedy: Remedy) -> Fix | None:
+    """The edits of a file that do what a remedy says; None if there is no sure way."""
+    parsed = _parsed(data)
+    if parsed is None:
+        return None
+    text, tree = parsed
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = lines_around(tree, [place.span for place in remedy.places])
+    if lines is None:
+        return None
+    try:
+        piece = Piece(text, lines, newline)
+    except (cst.ParserSyntaxError, RecursionError):
+        return None
+    names, path = Names(tree, text, newline, lines), remedy.places[0].path
+    change = CHANGES[remedy.kind](piece, names, remedy)
+    if change is None:
+        return None
+    description, changed = change
+    edits: list[Edit] = [piece.edit(changed, path), *names.edits(path)]
+    return Fix(description, tuple(edits), remedy.safe and not names.doubtful)
+
+
+@functools.lru_cache(maxsize=4)
+def _parsed(data: bytes) -> tuple[str, ast.Module] | None:
+    """The text and the tree of a file; None if edits could not be placed in it."""
+    try:
+        text = data.decode(encoding(data))
+        tree = parse(data)
+    except (UnicodeError, LookupError, SourceProblem):
+        return None
+    return None if "\r" in text.replace("\r\n", "") else (text, tree)

@@ -1,0 +1,130 @@
+"""The function around a place, parsed by libcst: fixes change its tree, and come out as the edit that makes of it.
+
+libcst is slow on whole files, and nothing outside the function is to change: only the lines of the function (or of the
+top-level statement, for code that is in none) are parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider, WhitespaceInclusivePositionProvider
+
+from racelint.finding import Edit, Location
+from racelint.span import Span
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Piece:
+    """The lines of a function or statement. Spans are those of the file."""
+
+    def __init__(self, text: str, lines: tuple[int, int], newline: str) -> None:
+        """Raises cst.ParserSyntaxError for what libcst cannot read."""
+        first, last = lines
+        rows = text.split("\n")
+        self.newline = newline
+        self._source = "\n".join(rows[first - 1 : last]) + ("\n" if last < len(rows) else "")
+        # An indented function becomes the body of a block: its columns stay what they are.
+        self._prefix = f"if 1:{newline}" if self._source[:1] in (" ", "\t") else ""
+        self._first = first
+        wrapper = MetadataWrapper(cst.parse_module(self._prefix + self._source), unsafe_skip_copy=True)
+        self.module = wrapper.module
+        self._positions = wrapper.resolve(PositionProvider)
+        self._wide = wrapper.resolve(WhitespaceInclusivePositionProvider)
+        self._parents = wrapper.resolve(ParentNodeProvider)
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where a node stands, without parentheses around it."""
+        return self._shifted(self._positions[node])
+
+    def wide_span(self, node: cst.CSTNode) -> Span:
+        """Where a node stands, with parentheses and space around it."""
+        return self._shifted(self._wide[node])
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The node around a node."""
+        return self._parents.get(node)
+
+    def parents(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, the nearest first."""
+        around = self.parent(node)
+        while around is not None:
+            yield around
+            around = self.parent(around)
+
+    def nodes(self, within: cst.CSTNode | None = None) -> Iterator[cst.CSTNode]:
+        """All nodes, or those in one of them, outermost first."""
+        node = self.module if within is None else within
+        yield node
+        for child in node.children:
+            yield from self.nodes(child)
+
+    def expressions(self, span: Span) -> Iterator[cst.BaseExpression]:
+        """The expressions at a span, with or without their parentheses."""
+        for node in self.nodes():
+            if isinstance(node, cst.BaseExpression) and span in (self.span(node), self.wide_span(node)):
+                yield node
+
+    def code(self, node: cst.CSTNode) -> str:
+        """A node's own text."""
+        return self.module.code_for_node(node)
+
+    def edit(self, changed: cst.CSTNode, path: str) -> Edit:
+        """The one edit that makes the file's text that of a changed tree."""
+        assert isinstance(changed, cst.Module)
+        old, new = self._source, changed.code.removeprefix(self._prefix)
+        start = _common(old, new)
+        end = _common(old[start:][::-1], new[start:][::-1])
+        location = Location(path, Span(*self._place(start), *self._place(len(old) - end)))
+        return Edit(location, new[start : len(new) - end])
+
+    def _place(self, offset: int) -> tuple[int, int]:
+        before = self._source[:offset]
+        return self._first + before.count("\n"), offset - (before.rfind("\n") + 1) + 1
+
+    def _shifted(self, found: object) -> Span:
+        start, end = found.start, found.end  # type: ignore[attr-defined]
+        down = self._first - 1 - bool(self._prefix)
+        return Span(start.line + down, start.column + 1, end.line + down, end.column + 1)
+
+
+def lines_around(tree: ast.Module, spans: Iterable[Span]) -> tuple[int, int] | None:
+    """The lines of the innermost function (with decorators), else of the top-level statement, around all spans."""
+    wanted = list(spans)
+    first, last = min(span.line for span in wanted), max(span.end_line for span in wanted)
+    best: tuple[int, int] | None = None
+    level: list[ast.AST] = list(tree.body)
+    while level:
+        inner: list[ast.AST] = []
+        for node in level:
+            lines = _lines(node)
+            if lines is None or not lines[0] <= first <= last <= lines[1]:
+                continue
+            if best is None or isinstance(node, FUNCTIONS):
+                best = lines
+            inner = list(ast.iter_child_nodes(node))
+        level = inner
+    return best
+
+
+def _lines(node: ast.AST) -> tuple[int, int] | None:
+    line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+    if line is None or end is None:
+        return None
+    return min([line, *[d.lineno for d in getattr(node, "decorator_list", [])]]), end
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    limit = min(len(one), len(other))
+    low, high = 0, limit
+    while low < high:  # slices compare fast
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
