@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from racelint.api import Access, Confidence, Finding, Program, Race, Severity
+from racelint.api import Access, Confidence, Finding, Program, Race, Remedy, Severity
 
 WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
@@ -117,4 +117,13 @@ def finding(race: Race, rule: str, severity: Severity, message: str, because: st
         because=because,
         harm=harm,
         mend=mend,
+        remedy=remedy(race),
     )
+
+
+def remedy(race: Race) -> Remedy | None:
+    """A lock that is there, taken over the side without one; a waiter's test and what is handed out need more."""
+    lock = race.takeable
+    if lock is None or race.shape in ("lost-wakeup", "hand-out", "overwritten") or race.evidence == "late-lock":
+        return None
+    return Remedy("hold", lock.places, lock.lock, lock.field, lock.shared, lock.is_async, lock.avoid, safe=False)

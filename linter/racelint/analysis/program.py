@@ -31,6 +31,7 @@ from racelint.analysis.summary import Conflict
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import Race, Teller
+from racelint.analysis.takeable import TakeableLocks
 from racelint.analysis.types import Types
 from racelint.analysis.unknowns import Unknowns
 from racelint.analysis.violations import Violation, ViolationTeller
@@ -195,7 +196,8 @@ class Program:
             races = Races(self._symbols, effects, places, contexts, is_one)
             pairs = one_a_cause(races.all())
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
-            teller = Teller(self._symbols, contexts, places)
+            locks = TakeableLocks(self._symbols, self._types, self._knowledge, effects, places, contexts)
+            teller = Teller(self._symbols, contexts, places, locks)
             late_locks = LateLocks(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
             guards = Guards(self._symbols, places, contexts, races)

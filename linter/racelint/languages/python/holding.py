@@ -84,6 +84,9 @@ def _run(piece: Piece, spans: list[Span]) -> _Run | None:
 def _may_be_held(piece: Piece, run: _Run, spans: list[Span], remedy: Remedy) -> bool:
     """Whether nothing in the statements forbids a lock around them: a wait, a lambda that runs later, a long loop."""
     first, last = piece.span(run.statements[0]), piece.span(run.statements[-1])
+    held = Span(*first[:2], *last[2:])
+    if any(held.holds(place.span) for place in remedy.avoid):
+        return False
     if last.end_line - first.line >= MOST_LINES:
         return False
     if remedy.is_async and run.function.asynchronous is None:
