@@ -4,6 +4,7 @@ from racelint.analysis.cachewrites import CacheMutation
 from racelint.analysis.declared import Problem
 from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
+from racelint.analysis.takeable import Takeable
 from racelint.analysis.told import Race
 from racelint.analysis.violations import Violation
 from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Remedy, Severity, Span, Step
@@ -27,6 +28,7 @@ __all__ = [
     "Severity",
     "Span",
     "Step",
+    "Takeable",
     "Violation",
     "rule",
 ]

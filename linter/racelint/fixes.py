@@ -40,9 +40,7 @@ def rewrite(data: bytes, encoding: str, edits: Iterable[Edit]) -> bytes | None:
 def collide(first: Fix, second: Fix) -> bool:
     """Whether two fixes change the same text in different ways, or insert at the same spot."""
     return any(
-        one != other
-        and one.location.path == other.location.path
-        and _overlap(one.location.span, other.location.span)
+        one != other and one.location.path == other.location.path and _overlap(one.location.span, other.location.span)
         for one in first.edits
         for other in second.edits
     )

@@ -191,7 +191,9 @@ def _remedy(mutation: CacheMutation) -> Remedy | None:
     came = mutation.came
     here = came is not None and came.path == mutation.location.path and mutation.kind != "handler"
     places = (came, mutation.location) if came is not None and here else (mutation.location,)
-    return Remedy("deep-copy", places, safe=mutation.certain and mutation.kind in ("library", "memo", "handler", "mirror"))
+    return Remedy(
+        "deep-copy", places, safe=mutation.certain and mutation.kind in ("library", "memo", "handler", "mirror")
+    )
 
 
 def _mend(mutation: CacheMutation) -> str:

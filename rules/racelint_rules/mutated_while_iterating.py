@@ -236,7 +236,11 @@ def _remedy(conflict: IterationConflict) -> Remedy | None:
         return None
     if _skips(conflict) and conflict.operation != ".remove()":
         return None
-    safe = conflict.style != "generator" and (
-        conflict.kind != "unknown" or conflict.style in MAPPING_STYLES or conflict.operation in OF_ELEMENTS
+    if conflict.change == "append":
+        return None  # a work list: what is added is to be visited, too
+    safe = (
+        conflict.style != "generator"
+        and conflict.operation != ".add()"
+        and (conflict.kind != "unknown" or conflict.style in MAPPING_STYLES or conflict.operation in OF_ELEMENTS)
     )
     return Remedy("snapshot", (conflict.iterable or conflict.loop,), safe=safe)

@@ -30,8 +30,8 @@ from racelint.analysis.summaries import Summaries
 from racelint.analysis.summary import Conflict
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.told import Race, Teller
 from racelint.analysis.takeable import TakeableLocks
+from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.analysis.unknowns import Unknowns
 from racelint.analysis.violations import Violation, ViolationTeller
@@ -59,6 +59,7 @@ class _Linked(NamedTuple):
     suspensions: Suspensions
     teller: Teller
     late_locks: LateLocks
+    locks: TakeableLocks
     guarded: dict[Place, Pair]
 
 
@@ -138,13 +139,13 @@ class Program:
     def violations(self) -> Iterator[Violation]:
         """What breaks annotations that name locks: accesses of guarded places, calls that require a lock."""
         linked = self._link()
-        teller = ViolationTeller(self._symbols, linked.teller)
+        teller = ViolationTeller(self._symbols, linked.teller, linked.locks)
         yield from map(teller.told, linked.breaches)
 
     def escapes(self) -> Iterator[Violation]:
         """What is confined to one context, and used in another one."""
         linked = self._link()
-        teller = ViolationTeller(self._symbols, linked.teller)
+        teller = ViolationTeller(self._symbols, linked.teller, linked.locks)
         yield from map(teller.told, Escapes(linked.checks).all() if linked.declared.confines else ())
 
     def bad_annotations(self) -> Iterator[Problem]:
@@ -204,7 +205,18 @@ class Program:
             breaches = Breaches(checks, guards).all() if declared.asks else []
             guarded = {pair.place: pair for pair in guards.all()}
             self._linked = _Linked(
-                declared, checks, breaches, places, contexts, races, pairs, suspensions, teller, late_locks, guarded
+                declared,
+                checks,
+                breaches,
+                places,
+                contexts,
+                races,
+                pairs,
+                suspensions,
+                teller,
+                late_locks,
+                locks,
+                guarded,
             )
         return self._linked
 

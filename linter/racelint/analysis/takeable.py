@@ -57,9 +57,7 @@ class TakeableLocks:
         spans = [first.access.span] + ([first.access.check] if isinstance(first.access, Act) else [])
         return self.over(first.function, place, candidates.pop(), spans, is_write=first.is_write)
 
-    def over(
-        self, function: str, place: Place, lock: str, spans: Iterable[Span], *, is_write: bool
-    ) -> Takeable | None:
+    def over(self, function: str, place: Place, lock: str, spans: Iterable[Span], *, is_write: bool) -> Takeable | None:
         """A lock that a function could take around some of its accesses of a place, if it is the place's own."""
         is_async, lock = lock.startswith(ASYNC), lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE)
         names = self._names(function, place, lock)

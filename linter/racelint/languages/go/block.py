@@ -140,7 +140,13 @@ def root_name(file: File, node: Node | None) -> str:
         match node.type:
             case "identifier":
                 return file.of(node)
-            case "selector_expression" | "index_expression" | "slice_expression" | "type_assertion_expression" | "unary_expression":
+            case (
+                "selector_expression"
+                | "index_expression"
+                | "slice_expression"
+                | "type_assertion_expression"
+                | "unary_expression"
+            ):
                 node = node.child_by_field_name("operand")
             case "parenthesized_expression":
                 node = node.named_children[0] if node.named_children else None

@@ -80,7 +80,9 @@ def _is_used_after(file: File, function: Node, variable: str, change: Span) -> b
             while top.parent is not None and top.parent.type in ("selector_expression", "index_expression"):
                 top = top.parent
             parent = top.parent
-            left = parent.parent.child_by_field_name("left") if parent is not None and parent.parent is not None else None
+            left = (
+                parent.parent.child_by_field_name("left") if parent is not None and parent.parent is not None else None
+            )
             if left is None or left != parent:
                 return True
     return False

@@ -13,9 +13,41 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_LINES = 12  # under a lock; more deserves a thought
-WAITING = frozenset({"send_statement", "receive_statement", "select_statement", "go_statement", "defer_statement", "labeled_statement", "goto_statement"})
+WAITING = frozenset(
+    {
+        "send_statement",
+        "receive_statement",
+        "select_statement",
+        "go_statement",
+        "defer_statement",
+        "labeled_statement",
+        "goto_statement",
+    }
+)
 BUILTINS = frozenset({"append", "len", "cap", "delete", "make", "copy", "new", "string", "min", "max", "clear"})
-SLOW = frozenset({"Sleep", "Wait", "Do", "Dial", "Read", "Write", "Close", "Run", "Start", "Stop", "Get", "List", "Create", "Update", "Patch", "Delete", "Fatal", "Fatalf", "Exit"})
+SLOW = frozenset(
+    {
+        "Sleep",
+        "Wait",
+        "Do",
+        "Dial",
+        "Read",
+        "Write",
+        "Close",
+        "Run",
+        "Start",
+        "Stop",
+        "Get",
+        "List",
+        "Create",
+        "Update",
+        "Patch",
+        "Delete",
+        "Fatal",
+        "Fatalf",
+        "Exit",
+    }
+)
 LOOPS = frozenset({"for_statement"})
 BREAKABLE = frozenset({"for_statement", "expression_switch_statement", "type_switch_statement"})
 
@@ -32,7 +64,12 @@ def hold(file: File, root: Node, remedy: Remedy) -> Fix | None:
     take, give = ("RLock", "RUnlock") if remedy.shared else ("Lock", "Unlock")
     locked, given = f"{lock}.{take}()", f"{lock}.{give}()"
     description = f"hold {lock}"
-    returns = [node for statement in run.statements for node in walk(statement, into_functions=False) if node.type == "return_statement"]
+    returns = [
+        node
+        for statement in run.statements
+        for node in walk(statement, into_functions=False)
+        if node.type == "return_statement"
+    ]
     if not returns:
         if not _may_be_held(file, run.statements, remedy) or not _on_own_lines(file, run.statements):
             return None
@@ -143,6 +180,8 @@ def _assigned(file: File, node: Node) -> Iterable[str]:
     for inner in walk(node):
         if inner.type in ("short_var_declaration", "assignment_statement", "range_clause"):
             left = inner.child_by_field_name("left")
-            yield from (file.of(target) for target in (left.named_children if left else ()) if target.type == "identifier")
+            yield from (
+                file.of(target) for target in (left.named_children if left else ()) if target.type == "identifier"
+            )
         elif inner.type in ("var_spec", "parameter_declaration"):
             yield from (file.of(name) for name in inner.children_by_field_name("name"))

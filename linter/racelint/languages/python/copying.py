@@ -89,6 +89,8 @@ def deep_copy(piece: Piece, names: Names, remedy: Remedy) -> Changed:
     *sources, change = [place.span for place in remedy.places]
     taken = _taken(piece, sources[0], change) if sources else None
     variable = _variable(piece, change)
+    if variable in ("self", "cls"):
+        return None
     description = "change a deep copy"
     if taken is not None:
         loop = _loop_over(piece, taken)
@@ -112,8 +114,10 @@ def _taken(piece: Piece, source: Span, change: Span) -> cst.BaseExpression | Non
         return None
     while True:
         parent = piece.parent(found)
-        if isinstance(parent, cst.Await):
+        if isinstance(parent, cst.Await | cst.Yield):  # also of inlineCallbacks
             found = parent
+        elif isinstance(parent, cst.From):
+            return None
         elif isinstance(parent, cst.Attribute | cst.Subscript) and parent.value is found:
             outer = piece.parent(parent)
             if isinstance(outer, cst.Call) and outer.func is parent:
@@ -121,10 +125,18 @@ def _taken(piece: Piece, source: Span, change: Span) -> cst.BaseExpression | Non
             found = parent
         else:
             break
-    around = next((node for node in piece.parents(found) if isinstance(node, cst.Arg | cst.BaseSmallStatement | cst.For | cst.NamedExpr)), None)
+    around = next(
+        (
+            node
+            for node in piece.parents(found)
+            if isinstance(node, cst.Arg | cst.BaseSmallStatement | cst.For | cst.NamedExpr)
+        ),
+        None,
+    )
     if isinstance(around, cst.Arg) and piece.span(found) != change and _is_shallow(piece, found) is None:
         call = piece.parent(around)
-        return found if isinstance(call, cst.Call) and piece.span(call) == change else None
+        used = isinstance(call, cst.Call) and not isinstance(piece.parent(call), cst.Expr)
+        return found if isinstance(call, cst.Call) and used and piece.span(call) == change else None
     kept = isinstance(around, cst.Assign | cst.AnnAssign | cst.NamedExpr | cst.For) or _is_shallow(piece, found)
     return found if kept else None
 
@@ -165,7 +177,10 @@ def _wrap(piece: Piece, names: Names, node: cst.BaseExpression) -> cst.CSTNode |
     function = names.deepcopy()
     if not function:
         return None
-    call = cst.Call(cst.parse_expression(function), [cst.Arg(_bare(node))])
+    inner = _bare(node)
+    if isinstance(inner, cst.Yield):
+        inner = inner.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    call = cst.Call(cst.parse_expression(function), [cst.Arg(inner)])
     return piece.module.deep_replace(target, call)
 
 
@@ -247,8 +262,9 @@ def _copy_variable(piece: Piece, names: Names, variable: str, change: Span) -> c
         given = [p.name.value for p in (*parameters.posonly_params, *parameters.params, *parameters.kwonly_params)]
         return _first_in(piece, names, owner.body, variable) if variable in given else None
     match bound[0]:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value) | cst.AnnAssign(
-            target=cst.Name(), value=cst.BaseExpression() as value
+        case (
+            cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value)
+            | cst.AnnAssign(target=cst.Name(), value=cst.BaseExpression() as value)
         ):
             return _wrap(piece, names, _inside_copy(piece, value))
         case cst.For(body=body, asynchronous=None):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from racelint.finding import Remedy
+from racelint.languages.python.copying import VIEWS
 from racelint.languages.python.names import Names
 from racelint.languages.python.piece import Piece
 from racelint.span import Span
@@ -17,7 +18,6 @@ SLOW = frozenset({
     "sleep", "wait", "join", "recv", "recvfrom", "accept", "connect", "request", "select", "poll", "acquire", "read",
     "readline", "send", "sendall", "communicate", "result", "call", "check_call", "check_output", "urlopen", "execute",
 })  # fmt: skip
-LATER = (cst.Lambda, cst.FunctionDef, cst.ClassDef)
 
 
 class _Run(NamedTuple):
@@ -37,29 +37,77 @@ def hold(piece: Piece, names: Names, remedy: Remedy) -> tuple[str, cst.CSTNode] 
     """Take the lock around the fewest statements that cover all places; None if that would not do, or do harm."""
     spans = [place.span for place in remedy.places]
     run = _run(piece, spans)
-    if run is None or not _may_be_held(piece, run, spans, remedy):
+    if run is None:
         return None
     lock = _lock(piece, names, run, spans, remedy)
     if lock is None:
         return None
-    first, *others = run.statements
-    leading = first.leading_lines
-    held = cst.With(
+    short = _gathered(piece, names, run, spans, remedy)
+    if short is None and not _may_be_held(piece, run, spans, remedy):
+        return None
+    under, behind = short or (list(run.statements), [])
+    block = run.block
+    before = list(block.body[: run.first])
+    around = before[-1] if before and not behind else None
+    if isinstance(around, cst.With) and _is_same(piece, around, lock) and not under[0].leading_lines:
+        assert isinstance(around.body, cst.IndentedBlock)
+        held: cst.With = around.with_changes(body=around.body.with_changes(body=[*around.body.body, *under]))
+        before.pop()
+    else:
+        held = _with(piece, run, lock, under, is_async=remedy.is_async)
+    body = [*before, held, *behind, *block.body[run.last + 1 :]]
+    return f"hold {lock}", piece.module.deep_replace(block, block.with_changes(body=body))
+
+
+def _with(piece: Piece, run: _Run, lock: str, under: list[cst.BaseStatement], *, is_async: bool) -> cst.With:
+    """The statement that holds a lock; comments above what comes under it stay above."""
+    first, *others = under
+    assert isinstance(run.function.body, cst.IndentedBlock)
+    return cst.With(
         items=[cst.WithItem(cst.parse_expression(lock))],
         body=cst.IndentedBlock(
             body=[first.with_changes(leading_lines=[]), *others],
-            indent=_function_block(run).indent or piece.module.default_indent,
+            indent=run.function.body.indent or piece.module.default_indent,
         ),
-        asynchronous=cst.Asynchronous() if remedy.is_async else None,
-        leading_lines=leading,
+        asynchronous=cst.Asynchronous() if is_async else None,
+        leading_lines=first.leading_lines,
     )
-    body = [*run.block.body[: run.first], held, *run.block.body[run.last + 1 :]]
-    return f"hold {lock}", piece.module.deep_replace(run.block, run.block.with_changes(body=body))
 
 
-def _function_block(run: _Run) -> cst.IndentedBlock:
-    assert isinstance(run.function.body, cst.IndentedBlock)
-    return run.function.body
+def _is_same(piece: Piece, around: cst.With, lock: str) -> bool:
+    """Whether a statement holds just that lock; what comes next may then come under it, too."""
+    plain = isinstance(around.body, cst.IndentedBlock) and not around.body.footer
+    return plain and len(around.items) == 1 and piece.code(around.items[0].item) == lock
+
+
+def _gathered(
+    piece: Piece, names: Names, run: _Run, spans: list[Span], remedy: Remedy
+) -> tuple[list[cst.BaseStatement], list[cst.BaseStatement]] | None:
+    """A loop that calls others goes over what it has gathered under the lock, and calls them without it."""
+    match run.statements:
+        case [cst.For(asynchronous=None) as loop] if [piece.span(loop)[:2]] == [span[:2] for span in spans]:
+            pass
+        case _:
+            return None
+    calls = [node for node in piece.nodes(loop.body) if isinstance(node, cst.Call | cst.Await | cst.Yield)]
+    inside = [
+        node for node in piece.nodes(loop.body) if isinstance(node, cst.Attribute) and node.attr.value == remedy.field
+    ]
+    walked = piece.nodes(loop.iter)
+    if not calls or inside or remedy.is_async or not names.is_builtin("list"):
+        return None
+    if any(isinstance(node, cst.Call) and not _is_view(node) for node in walked):
+        return None
+    if any(piece.span(loop.iter).holds(place.span) for place in remedy.avoid):
+        return None
+    name = names.new(remedy.field.strip("_") or "found")
+    gathered = cst.Assign([cst.AssignTarget(cst.Name(name))], cst.Call(cst.Name("list"), [cst.Arg(loop.iter)]))
+    line = cst.SimpleStatementLine([gathered], leading_lines=loop.leading_lines)
+    return [line], [loop.with_changes(iter=cst.Name(name), leading_lines=[])]
+
+
+def _is_view(node: cst.Call) -> bool:
+    return not node.args and isinstance(node.func, cst.Attribute) and node.func.attr.value in VIEWS
 
 
 def _run(piece: Piece, spans: list[Span]) -> _Run | None:
@@ -138,7 +186,9 @@ def _assigned(piece: Piece, run: _Run) -> Iterator[str]:
     """The variables that the statements assign."""
     for statement in run.statements:
         for node in piece.nodes(statement):
-            target = node.target if isinstance(node, cst.AssignTarget | cst.For | cst.NamedExpr | cst.AugAssign) else None
+            target = (
+                node.target if isinstance(node, cst.AssignTarget | cst.For | cst.NamedExpr | cst.AugAssign) else None
+            )
             for inner in piece.nodes(target) if target is not None else ():
                 parent = piece.parent(inner)
                 if isinstance(inner, cst.Name) and not isinstance(parent, cst.Attribute | cst.Subscript):

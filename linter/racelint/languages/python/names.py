@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
+import sys
 from collections.abc import Iterator
 
 from racelint.finding import Edit, Location
@@ -29,6 +32,11 @@ class Names:
     def is_local(self, name: str) -> bool:
         """Whether a function around the lines binds a name."""
         return name in self._bound(module=False)
+
+    def new(self, name: str) -> str:
+        """A name that nothing around the lines has, like a given one."""
+        taken = self._bound() | set(dir(builtins)) | set(keyword.kwlist)
+        return next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1_000))) if each not in taken)
 
     def deepcopy(self) -> str:
         """How the file may call `copy.deepcopy`; "" if its names are in the way. Asks for an import if there is none."""
@@ -97,13 +105,16 @@ class Names:
             imports.append(node)
         if imports:
             kind = ast.Import if line.startswith("import") else ast.ImportFrom
-            alike = [node for node in imports if isinstance(node, kind)]
+            own = [node for node in imports if _key(node).partition(".")[0] in sys.stdlib_module_names]
+            alike = [node for node in own if isinstance(node, kind)]
             for node in alike:
                 if _key(node) > _key(line):
                     return node.lineno, "", ""
             if alike:
                 return (alike[-1].end_lineno or 0) + 1, "", ""
-            return (imports[0].lineno if kind is ast.Import else (imports[-1].end_lineno or 0) + 1), "", ""
+            if own and kind is ast.ImportFrom:
+                return (own[-1].end_lineno or 0) + 1, "", ""
+            return imports[0].lineno, "", "" if imports[0] in own else self._newline
         gap = self._newline
         if body:
             number = min([body[0].lineno, *[d.lineno for d in getattr(body[0], "decorator_list", [])]])
@@ -114,8 +125,14 @@ class Names:
 
     def _head(self) -> int:
         """The last line that must stay above imports: a "#!" line, the encoding, the docstring, `__future__`."""
-        before = [n for n in self._tree.body if _is_docstring(n, self._tree) or getattr(n, "module", "") == "__future__"]
-        rows = [number for number, row in enumerate(self._rows[:2], start=1) if row.startswith("#") and ("coding" in row or row.startswith("#!"))]
+        before = [
+            n for n in self._tree.body if _is_docstring(n, self._tree) or getattr(n, "module", "") == "__future__"
+        ]
+        rows = [
+            number
+            for number, row in enumerate(self._rows[:2], start=1)
+            if row.startswith("#") and ("coding" in row or row.startswith("#!"))
+        ]
         return max([0, *rows, *[node.end_lineno or 0 for node in before]])
 
     def _shares_line(self, node: ast.stmt) -> bool:
