@@ -152,9 +152,12 @@ def _check(
         return replace(report, summary=replace(report.summary, unsafe_fixes=unsafe_fixes)), (), ()
     mended = mending.mend(request, rules, progress, unsafe=unsafe_fixes, to_write=not diff_fixes)
     problems = list(mended.problems)
-    for change in () if diff_fixes else mended.changes:
-        if problem := writing.replace(*change):
-            problems.append(SourceError("unwritable", change.path, f"{problem}: nothing was fixed there"))
+    failed = {} if diff_fixes else {change.path: writing.replace(*change) for change in mended.changes}
+    problems += [
+        SourceError("unwritable", path, f"{problem}: nothing was fixed there")
+        for path, problem in failed.items()
+        if problem
+    ]
     return mended.found if diff_fixes else mended.report, mended.changes, tuple(problems)
 
 

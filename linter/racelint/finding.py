@@ -88,9 +88,10 @@ class Remedy:
 
     `kind` is "snapshot" (iterate over a copy: `places` has the loop), "deep-copy" (of a shared object: `places` has the
     change, and before it where the object comes from, if the function gets hold of it by an expression) or "hold" (a
-    lock over all `places`, and over nothing in `avoid`). `lock` is the lock's name: a field of the object whose `field` is accessed there, or a
-    variable if `field` is "". `shared` says that its shared side is enough, `is_async` that it excludes tasks and no
-    threads. A remedy that may change what a correct program does is not `safe`.
+    lock over all `places`, and over nothing in `avoid`). `lock` is the lock's name: a field of the object whose
+    `field` is accessed there, or a variable if `field` is "". `shared` says that its shared side is enough,
+    `is_async` that it excludes tasks and no threads. A remedy that may change what a correct program does is not
+    `safe`.
     """
 
     kind: Literal["snapshot", "deep-copy", "hold"]

@@ -27,7 +27,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def rewrite(data: bytes, encoding: str, edits: Iterable[Edit]) -> bytes | None:
-    """A file after edits, in its encoding and with its line ends; None if that cannot hold them. Raises OverlapError."""
+    """A file after edits, in its encoding, with its line ends; None if that cannot hold them. Raises OverlapError."""
     try:
         text = data.decode(encoding)
         if text.encode(encoding) != data or "\r" in text.replace("\r\n", ""):

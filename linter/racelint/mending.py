@@ -166,7 +166,7 @@ class _Mender:
         return texts
 
     def _lowered(self, texts: dict[str, bytes], batch: list[Finding]) -> list[Source] | None:
-        """The sources with the changed ones lowered anew; None if one is no program any more (its fixes are refused)."""
+        """The sources, the changed ones lowered anew; None if one is no program any more (its fixes are refused)."""
         table = {file.path: front_ends()[file.suffix] for file in self.analysed.scope.files}
         sources = []
         for source in self.analysed.sources:

@@ -27,9 +27,10 @@ class CacheMutation:
     `inner` the library's call behind it, `came` is where it comes from, `readers` are others who get it. `symbol` and
     `text` name what is changed as the program and as the function at hand do; `operation` is the change, "field" or
     "content" its `change`. `copied` says that there is a copy on the way, which does not reach so deep; `deep_copy` is
-    how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where the finding stands: the change in the function that got
-    hold of the object, or the call that leads to it by `steps`. `certain` says that all callees were found by type,
-    `settled` that the change only puts right what its entry holds, as everybody would do: `if d[k] is None: d[k] = []`.
+    how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where
+    the finding stands: the change in the function that got hold of the object, or the call that leads to it by
+    `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
+    entry holds, as everybody would do: `if d[k] is None: d[k] = []`.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Locks that an access could take: those of its place's own object, unless they may be held already or are taken below."""
+"""Locks that an access could take: its place's own object's, unless they may be held already or are taken below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SURE_KINDS = frozenset({"exclusive", "async"})
 
 @dataclass(frozen=True, slots=True)
 class Takeable:
-    """A lock to hold over all `places`: a field of the object whose `field` is accessed, or a variable if `field` is "".
+    """A lock to hold over all `places`: a field of the object whose `field` is accessed there, else a variable.
 
     `avoid` is what must not run under it, for it takes the lock itself. `shared` says that the side which others may
     hold, too, is enough.

@@ -20,7 +20,8 @@ class Violation:
     `kind` is "access" (of a guarded place), "hand-out" (of its live content from under the lock), "call" or "start" (of
     a function, `symbol`, whose callers hold a lock) or "outside" (of the context that something is confined to). `name`
     is the lock or the context as the annotation at `declared` has it. `writes` and `iterates` say what an access does;
-    `read_side` that the lock is held, but on the side that others may hold, too; `takeable` is the lock as it could be taken. `confidence` is 1 (low) to 3 (high).
+    `read_side` that the lock is held, but on the side that others may hold, too; `takeable` is the lock as it could
+    be taken. `confidence` is 1 (low) to 3 (high).
     """
 
     kind: str

@@ -155,7 +155,7 @@ def _lock(file: File, run: Run, spans: list[Span], remedy: Remedy) -> str | None
     """The lock as the function writes it: a field of the object that is accessed, or a variable of the package."""
     bound = {name for statement in run.statements for name in _assigned(file, statement)}
     if not remedy.field:
-        everywhere = {name for name in _assigned(file, run.function)}
+        everywhere = set(_assigned(file, run.function))
         return remedy.lock if remedy.lock not in everywhere else None
     bases = set[str]()
     for statement in run.statements:

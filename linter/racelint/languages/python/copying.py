@@ -1,87 +1,17 @@
-"""Copies that a fix puts into Python code: of a container before it is iterated, of a shared object before it changes."""
+"""Deep copies that a fix puts into Python code: of a shared object, where a function gets hold of it."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from racelint.finding import Remedy
+from racelint.languages.python.iterating import COMPREHENSIONS, VIEWS, bare
 from racelint.languages.python.names import Names
 from racelint.languages.python.piece import Piece
 from racelint.span import Span
 
 Changed = tuple[str, cst.CSTNode] | None
-VIEWS = frozenset({"items", "keys", "values", "iteritems", "iterkeys", "itervalues"})
-WALKERS = frozenset({"enumerate", "reversed", "iter"})
 SHALLOW = frozenset({"dict", "copy.copy", "copy"})
-COMPREHENSIONS = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
-Definition = cst.FunctionDef | cst.Lambda | cst.ClassDef
-
-
-# --- a container that is iterated -------------------------------------------------------------------------------------
-
-
-def snapshot(piece: Piece, names: Names, remedy: Remedy) -> Changed:
-    """Iterate over a copy: `list(...)` around what the loop walks."""
-    clause = _clause(piece, remedy.places[0].span)
-    if clause is None or clause.asynchronous is not None:
-        return None
-    walked = _walked(clause.iter)
-    if isinstance(walked, cst.Await | cst.Tuple | cst.List | cst.Set | cst.Dict):
-        return None
-    if names.is_builtin("list"):
-        replaced: cst.BaseExpression = cst.Call(cst.Name("list"), [cst.Arg(_bare(walked))])
-    elif isinstance(walked, cst.Name | cst.Attribute | cst.Subscript):
-        replaced = cst.Call(cst.Attribute(walked, cst.Name("copy")))
-    else:
-        return None
-    if isinstance(walked, cst.GeneratorExp) and walked.lpar:
-        replaced = cst.Call(cst.Name("list"), [cst.Arg(_bare(walked))])
-    return "iterate over a copy", piece.module.deep_replace(walked, replaced)
-
-
-def _clause(piece: Piece, span: Span) -> cst.For | cst.CompFor | None:
-    """The loop at a span: a statement, the clause that walks an expression, or a comprehension's only clause."""
-    for node in piece.nodes():
-        if isinstance(node, cst.For) and piece.span(node)[:2] == span[:2]:
-            return node
-        if isinstance(node, cst.For | cst.CompFor) and span in (piece.span(node.iter), piece.wide_span(node.iter)):
-            return node
-    for node in piece.nodes():
-        if isinstance(node, COMPREHENSIONS) and _is_at(piece, node, span):
-            return node.for_in if node.for_in.inner_for_in is None else None
-    return None
-
-
-def _is_at(piece: Piece, node: cst.CSTNode, span: Span) -> bool:
-    """Whether a comprehension is meant; the parentheses of a call may count as its own."""
-    found = piece.span(node)
-    if found.line == found.end_line:
-        found = Span(found.line, found.column - 1, found.end_line, found.end_column + 1)
-        return span in (found, piece.span(node), piece.wide_span(node))
-    return span[0] == found.line and span[2] == found.end_line and abs(span[1] - found.column) <= 1
-
-
-def _walked(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The container, or its view, in what only counts or turns it round: `d.items()` in `enumerate(d.items())`."""
-    match node:
-        case cst.Call(func=cst.Name(value=name), args=[cst.Arg(value=inner, keyword=None, star=""), *_]) if (
-            name in WALKERS
-        ):
-            return _walked(inner)
-        case _:
-            return node
-
-
-def _bare(node: cst.BaseExpression) -> cst.BaseExpression:
-    """An expression without the parentheses around it, unless they hold lines together."""
-    pars = [*node.lpar, *node.rpar]
-    spaces = [par.whitespace_after if isinstance(par, cst.LeftParen) else par.whitespace_before for par in pars]
-    if len(pars) != 2 or any(not isinstance(space, cst.SimpleWhitespace) for space in spaces):
-        return node
-    return node.with_changes(lpar=[], rpar=[])
-
-
-# --- a shared object that is changed ----------------------------------------------------------------------------------
 
 
 def deep_copy(piece: Piece, names: Names, remedy: Remedy) -> Changed:
@@ -177,7 +107,7 @@ def _wrap(piece: Piece, names: Names, node: cst.BaseExpression) -> cst.CSTNode |
     function = names.deepcopy()
     if not function:
         return None
-    inner = _bare(node)
+    inner = bare(node)
     if isinstance(inner, cst.Yield):
         inner = inner.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     call = cst.Call(cst.parse_expression(function), [cst.Arg(inner)])
@@ -251,10 +181,7 @@ def _copy_variable(piece: Piece, names: Names, variable: str, change: Span) -> c
     owner = _function_around(piece, change)
     if owner is None:
         return None
-    bound: list[cst.CSTNode] = []
-    for node in piece.nodes(owner.body):
-        if isinstance(node, cst.Assign | cst.AnnAssign | cst.NamedExpr | cst.For | cst.With) and _binds(node, variable):
-            bound.append(node)
+    bound = [node for node in piece.nodes(owner.body) if _binds(node, variable)]
     if len(bound) > 1:
         return None
     if not bound:

@@ -10,14 +10,14 @@ import libcst as cst
 
 from racelint.finding import Edit, Fix, Remedy
 from racelint.languages import SourceProblem
-from racelint.languages.python import copying, holding, parse
+from racelint.languages.python import copying, holding, iterating, parse
 from racelint.languages.python.names import Names
 from racelint.languages.python.piece import Piece, lines_around
 from racelint.languages.python.text import encoding
 
 Change = Callable[[Piece, Names, Remedy], tuple[str, cst.CSTNode] | None]
 CHANGES: dict[str, Change] = {
-    "snapshot": copying.snapshot,
+    "snapshot": iterating.snapshot,
     "deep-copy": copying.deep_copy,
     "hold": holding.hold,
 }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, cast
 
 import libcst as cst
 
 from racelint.finding import Remedy
-from racelint.languages.python.copying import VIEWS
+from racelint.languages.python.iterating import VIEWS
 from racelint.languages.python.names import Names
 from racelint.languages.python.piece import Piece
 from racelint.span import Span
@@ -18,6 +18,8 @@ SLOW = frozenset({
     "sleep", "wait", "join", "recv", "recvfrom", "accept", "connect", "request", "select", "poll", "acquire", "read",
     "readline", "send", "sendall", "communicate", "result", "call", "check_call", "check_output", "urlopen", "execute",
 })  # fmt: skip
+
+Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 
 class _Run(NamedTuple):
@@ -29,8 +31,8 @@ class _Run(NamedTuple):
     function: cst.FunctionDef
 
     @property
-    def statements(self) -> Sequence[cst.BaseStatement]:
-        return self.block.body[self.first : self.last + 1]
+    def statements(self) -> Sequence[Statement]:
+        return cast("Sequence[Statement]", self.block.body[self.first : self.last + 1])
 
 
 def hold(piece: Piece, names: Names, remedy: Remedy) -> tuple[str, cst.CSTNode] | None:
@@ -59,7 +61,7 @@ def hold(piece: Piece, names: Names, remedy: Remedy) -> tuple[str, cst.CSTNode] 
     return f"hold {lock}", piece.module.deep_replace(block, block.with_changes(body=body))
 
 
-def _with(piece: Piece, run: _Run, lock: str, under: list[cst.BaseStatement], *, is_async: bool) -> cst.With:
+def _with(piece: Piece, run: _Run, lock: str, under: list[Statement], *, is_async: bool) -> cst.With:
     """The statement that holds a lock; comments above what comes under it stay above."""
     first, *others = under
     assert isinstance(run.function.body, cst.IndentedBlock)
@@ -82,7 +84,7 @@ def _is_same(piece: Piece, around: cst.With, lock: str) -> bool:
 
 def _gathered(
     piece: Piece, names: Names, run: _Run, spans: list[Span], remedy: Remedy
-) -> tuple[list[cst.BaseStatement], list[cst.BaseStatement]] | None:
+) -> tuple[list[Statement], list[Statement]] | None:
     """A loop that calls others goes over what it has gathered under the lock, and calls them without it."""
     match run.statements:
         case [cst.For(asynchronous=None) as loop] if [piece.span(loop)[:2]] == [span[:2] for span in spans]:
@@ -115,9 +117,8 @@ def _run(piece: Piece, spans: list[Span]) -> _Run | None:
     best: _Run | None = None
     function: cst.FunctionDef | None = None
     for node in piece.nodes():
-        if isinstance(node, cst.FunctionDef) and isinstance(node.body, cst.IndentedBlock):
-            if all(piece.span(node.body).holds(span) for span in spans):
-                function = node
+        if isinstance(node, cst.FunctionDef) and _is_around(piece, node.body, spans):
+            function = node
         if function is None or not isinstance(node, cst.IndentedBlock):
             continue
         touched = [
@@ -127,6 +128,11 @@ def _run(piece: Piece, spans: list[Span]) -> _Run | None:
         if touched and len(covered) == len(spans):
             best = _Run(node, touched[0], touched[-1], function)
     return best
+
+
+def _is_around(piece: Piece, body: cst.BaseSuite, spans: list[Span]) -> bool:
+    """Whether a block of statements on lines of their own has all spans."""
+    return isinstance(body, cst.IndentedBlock) and all(piece.span(body).holds(span) for span in spans)
 
 
 def _may_be_held(piece: Piece, run: _Run, spans: list[Span], remedy: Remedy) -> bool:
@@ -161,9 +167,10 @@ def _lock(piece: Piece, names: Names, run: _Run, spans: list[Span], remedy: Reme
     bases = set[str]()
     for statement in run.statements:
         for node in piece.nodes(statement):
-            if isinstance(node, cst.Attribute) and node.attr.value == remedy.field and _is_plain(node.value):
-                if any(_touches(span, piece.span(node)) for span in spans):
-                    bases.add(piece.code(node.value))
+            if not isinstance(node, cst.Attribute) or node.attr.value != remedy.field or not _is_plain(node.value):
+                continue
+            if any(_touches(span, piece.span(node)) for span in spans):
+                bases.add(piece.code(node.value))
     if len(bases) != 1:
         return None
     base = bases.pop()

@@ -39,7 +39,7 @@ class Names:
         return next(each for each in (name, *(f"{name}_{number}" for number in range(2, 1_000))) if each not in taken)
 
     def deepcopy(self) -> str:
-        """How the file may call `copy.deepcopy`; "" if its names are in the way. Asks for an import if there is none."""
+        """How the file may call `copy.deepcopy`, with an import if there is none; "" if its names are in the way."""
         inner = self._bound(module=False)
         modules, functions = self._imported()
         for name in functions:
