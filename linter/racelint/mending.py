@@ -65,7 +65,8 @@ class _Mender:
     texts: dict[str, bytes] = field(default_factory=dict)  # of the changed files
     refused: dict[Identity, str] = field(default_factory=dict)
     problems: dict[str, SourceError] = field(default_factory=dict)
-    limit: int = MOST_AT_ONCE  # fewer when several together have brought up something new
+    careful: set[str] = field(default_factory=set)  # files that get one fix at a time
+    limit: int = MOST_AT_ONCE  # fewer when several together have brought up something new elsewhere
     fixed: int = 0
 
     def run(self) -> Mended:
@@ -99,7 +100,8 @@ class _Mender:
                 continue
             if not _paths(fix) <= within or not self._can_write(finding, fix):
                 continue
-            if not any(fixes.collide(fix, other) for other in chosen):
+            taken = {path for other in chosen for path in _paths(other)}
+            if not any(fixes.collide(fix, other) for other in chosen) and taken.isdisjoint(_paths(fix) & self.careful):
                 batch.append(finding)
                 chosen.append(fix)
         return batch[: self.limit]
@@ -126,10 +128,8 @@ class _Mender:
         guilty = self._still_there(batch, report)
         if guilty:
             self._refuse(guilty, "the change does not mend it")
-        elif news := self._news(batch, report):
-            if len(batch) == 1:
-                self._refuse(batch, f"the change brings up another finding: {news}")
-            self.limit = max(1, len(batch) // 2)
+        elif (news := self._news(batch, report)) is not None:
+            self._blame(batch, news)
         else:
             gone = len(self.report.findings) - len(report.findings)
             self.fixed += max(len(batch), gone)
@@ -188,7 +188,18 @@ class _Mender:
         due = Counter(_identity(finding) for finding in batch)
         return [f for f in batch if after[_identity(f)] > before[_identity(f)] - due[_identity(f)]]
 
-    def _news(self, batch: list[Finding], report: Report) -> str:
+    def _blame(self, batch: list[Finding], news: Finding) -> None:
+        """Refuse the fix that has brought up a finding; of several that may have, try one after the other."""
+        near = [finding for finding in batch if finding.fix and news.location.path in _paths(finding.fix)]
+        if len(batch) == 1 or len(near) == 1:
+            reason = f"the change brings up another finding: {news.rule} in {news.function}"
+            self._refuse(near or batch, reason)
+        elif near:
+            self.careful.add(news.location.path)
+        else:
+            self.limit = max(1, len(batch) // 2)
+
+    def _news(self, batch: list[Finding], report: Report) -> Finding | None:
         """The first finding that was not there before; of a place that gets a lock, the next access without it may be
         told in place of the one that has it now.
         """
@@ -198,10 +209,10 @@ class _Mender:
             identity = _identity(finding)
             if after[identity] > before[identity]:
                 if followed[finding.symbol] <= 0:
-                    return f"{finding.rule} in {finding.function}"
+                    return finding
                 followed[finding.symbol] -= 1
                 before[identity] += 1
-        return ""
+        return None
 
 
 def _identity(finding: Finding) -> Identity:
