@@ -166,7 +166,7 @@ class _Mender:
         return texts
 
     def _lowered(self, texts: dict[str, bytes], batch: list[Finding]) -> list[Source] | None:
-        """The sources, the changed ones lowered anew; None if one is no program any more (its fixes are refused)."""
+        """The sources, the changed ones lowered anew; None if one is no program any more, by a fix that is to blame."""
         table = {file.path: front_ends()[file.suffix] for file in self.analysed.scope.files}
         sources = []
         for source in self.analysed.sources:
@@ -174,7 +174,9 @@ class _Mender:
                 module = extract.lower(source.path, texts[source.path], table[source.path])
                 if not isinstance(module, Module):
                     here = [finding for finding in batch if finding.fix and source.path in _paths(finding.fix)]
-                    self._refuse(here if len(here) == 1 else here[1:], f"the result does not parse: {module.message}")
+                    if len(here) == 1:
+                        self._refuse(here, f"the result does not parse: {module.message}")
+                    self.careful.add(source.path)
                     return None
                 source = source._replace(module=module)
             sources.append(source)
