@@ -80,7 +80,7 @@ class _Mender:
         notes = (*self.report.notes, *self._notes())
         changes = [Change(path, self.originals[path], text) for path, text in sorted(self.texts.items())]
         kept = tuple([change for change in changes if change.before != change.after])
-        return Mended(found, replace(self.report, notes=notes, summary=summary), kept, tuple(self.problems.values()))
+        return Mended(replace(found, notes=notes), replace(self.report, notes=notes, summary=summary), kept, tuple(self.problems.values()))
 
     def _notes(self) -> Iterator[str]:
         for finding in self.report.findings:

@@ -19,6 +19,7 @@ from racelint.api import (
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
 MOST_STEPS = 5
 MOST_QUIET_STEPS = 4  # likewise, for what does not raise for sure
+GROWTH = {".append()", ".appendleft()", ".extend()", ".extendleft()"}
 OF_ELEMENTS = {".remove()", ".discard()", ".add()"}
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
@@ -236,7 +237,7 @@ def _remedy(conflict: IterationConflict) -> Remedy | None:
         return None
     if _skips(conflict) and conflict.operation != ".remove()":
         return None
-    if conflict.change == "append":
+    if conflict.operation in GROWTH:
         return None  # a work list: what is added is to be visited, too
     safe = (
         conflict.style != "generator"

@@ -200,7 +200,9 @@ def test_fail_on_counts_what_remains(racelint, tree):
 
 
 def check_pack(racelint, root, *options):
-    return racelint("check", "src", "--no-cache", "--fix", "--select", "shouting", "--pack", "pack.py", *options, cwd=root)
+    return racelint(
+        "check", "src", "--no-cache", "--fix", "--select", "shouting", "--pack", "pack.py", *options, cwd=root
+    )
 
 
 def test_a_rule_with_edits_of_its_own(racelint, tree):
@@ -238,8 +240,8 @@ def test_one_bad_fix_does_not_keep_the_others_from_being_applied(racelint, tree)
 def test_of_overlapping_edits_the_first_wins_and_the_next_round_may_apply_the_other(racelint, tree):
     pack = FIXING_PACK.replace(
         "edits = (Edit(at, NEW(function.name)),)",
-        "edits = (Edit(Location(at.path, Span(1, 1, 2, 99)), 'def x(): pass\\ndef TWO(): pass') if function.name == 'ONE'"
-        " else Edit(at, 'y'),)",
+        "wide = Location(at.path, Span(1, 1, 2, 99))\n"
+        "                edits = (Edit(wide, 'def x(): pass\\ndef TWO(): pass') if line == 1 else Edit(at, 'y'),)",
     )
     root = tree({"pack.py": pack, "src/a.py": f"def ONE(): pass\ndef TWO(): pass{' ' * 83}\n"})
     done = check_pack(racelint, root)

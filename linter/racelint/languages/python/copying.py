@@ -67,8 +67,10 @@ def _taken(piece: Piece, source: Span, change: Span) -> cst.BaseExpression | Non
         call = piece.parent(around)
         used = isinstance(call, cst.Call) and not isinstance(piece.parent(call), cst.Expr)
         return found if isinstance(call, cst.Call) and used and piece.span(call) == change else None
-    kept = isinstance(around, cst.Assign | cst.AnnAssign | cst.NamedExpr | cst.For) or _is_shallow(piece, found)
-    return found if kept else None
+    value = getattr(around, "iter" if isinstance(around, cst.For) else "value", None)
+    kept = value is not None and piece.wide_span(value).holds(piece.span(found))
+    stored = isinstance(around, cst.Assign | cst.AnnAssign | cst.NamedExpr | cst.For)
+    return found if (kept and stored) or _is_shallow(piece, found) else None
 
 
 def _is_shallow(piece: Piece, node: cst.BaseExpression) -> cst.Call | None:

@@ -20,6 +20,8 @@ def snapshot(piece: Piece, names: Names, remedy: Remedy) -> tuple[str, cst.CSTNo
     if clause is None or clause.asynchronous is not None:
         return None
     walked = _walked(clause.iter)
+    if walked is not clause.iter and _counts_positions(piece, clause):
+        return None
     if isinstance(walked, cst.Await | cst.Tuple | cst.List | cst.Set | cst.Dict):
         return None
     if names.is_builtin("list"):
@@ -62,6 +64,22 @@ def _walked(node: cst.BaseExpression) -> cst.BaseExpression:
             return _walked(inner)
         case _:
             return node
+
+
+def _counts_positions(piece: Piece, clause: cst.For | cst.CompFor) -> bool:
+    """Whether a counter of turns is used as an index: what it counts in a copy is no position in the original."""
+    counter = clause.target.elements[0].value if isinstance(clause.target, cst.Tuple) else clause.target
+    if not isinstance(counter, cst.Name):
+        return True
+    for node in piece.nodes(clause.body if isinstance(clause, cst.For) else piece.parent(clause)):
+        if isinstance(node, cst.Name) and node.value == counter.value:
+            inside = next((n for n in piece.parents(node) if isinstance(n, cst.SubscriptElement | cst.Arg)), None)
+            if isinstance(inside, cst.SubscriptElement):
+                return True
+            match piece.parent(inside) if inside is not None else None:
+                case cst.Call(func=cst.Attribute(attr=cst.Name(value="pop" | "insert"))):
+                    return True
+    return False
 
 
 def bare(node: cst.BaseExpression) -> cst.BaseExpression:
