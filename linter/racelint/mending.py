@@ -80,7 +80,8 @@ class _Mender:
         notes = (*self.report.notes, *self._notes())
         changes = [Change(path, self.originals[path], text) for path, text in sorted(self.texts.items())]
         kept = tuple([change for change in changes if change.before != change.after])
-        return Mended(replace(found, notes=notes), replace(self.report, notes=notes, summary=summary), kept, tuple(self.problems.values()))
+        report = replace(self.report, notes=notes, summary=summary)
+        return Mended(replace(found, notes=notes), report, kept, tuple(self.problems.values()))
 
     def _notes(self) -> Iterator[str]:
         for finding in self.report.findings:
@@ -202,11 +203,13 @@ class _Mender:
             self.limit = max(1, len(batch) // 2)
 
     def _news(self, batch: list[Finding], report: Report) -> Finding | None:
-        """The first finding that was not there before; of a place that gets a lock, the next access without it may be
-        told in place of the one that has it now.
+        """The first finding that was not there before.
+
+        Of the accesses of a place that race, only the worst two are told: when they are mended, the next ones may be
+        told in their place.
         """
         before, after = _counts(self.report), _counts(report)
-        followed = Counter(finding.symbol for finding in batch if finding.remedy and finding.remedy.kind == "hold")
+        followed = Counter(finding.symbol for finding in batch if finding.remedy and not finding.remedy.safe)
         for finding in report.findings:
             identity = _identity(finding)
             if after[identity] > before[identity]:
