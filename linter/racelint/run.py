@@ -67,7 +67,9 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule], read: Rea
     }
     wanted = [finding for finding in found if scope.shows(finding, reported)]
     sifted, suppressions = silence(wanted, sources, table, read)
-    kept = fixing.with_fixes([finding for finding in sifted.kept if shown(finding, settings)], sources, table, read)
+    kept = [finding for finding in sifted.kept if shown(finding, settings)]
+    with collector_off():
+        kept = fixing.with_fixes(kept, sources, table, read)
     return Report(
         findings=tuple(kept),
         errors=analysed.errors,

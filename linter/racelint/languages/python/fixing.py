@@ -30,7 +30,8 @@ def fix(data: bytes, remedy: Remedy) -> Fix | None:
         return None
     text, tree = parsed
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = lines_around(tree, [place.span for place in remedy.places])
+    places = remedy.places[-1:] if remedy.kind == "deep-copy" else remedy.places  # the source may be anywhere
+    lines = lines_around(tree, [place.span for place in places])
     if lines is None:
         return None
     try:

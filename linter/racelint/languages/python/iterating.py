@@ -38,12 +38,16 @@ def _clause(piece: Piece, span: Span) -> cst.For | cst.CompFor | None:
     for node in piece.nodes():
         if isinstance(node, cst.For) and piece.span(node)[:2] == span[:2]:
             return node
-        if isinstance(node, cst.For | cst.CompFor) and span in (piece.span(node.iter), piece.wide_span(node.iter)):
+        if isinstance(node, cst.For | cst.CompFor) and _is_of(piece, node.iter, span):
             return node
     for node in piece.nodes():
         if isinstance(node, COMPREHENSIONS) and _is_at(piece, node, span):
             return node.for_in if node.for_in.inner_for_in is None else None
     return None
+
+
+def _is_of(piece: Piece, node: cst.BaseExpression, span: Span) -> bool:
+    return span == piece.span(node) or (bool(node.lpar) and span == piece.wide_span(node))
 
 
 def _is_at(piece: Piece, node: cst.CSTNode, span: Span) -> bool:

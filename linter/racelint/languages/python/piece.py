@@ -30,11 +30,9 @@ class Piece:
         # An indented function becomes the body of a block: its columns stay what they are.
         self._prefix = f"if 1:{newline}" if self._source[:1] in (" ", "\t") else ""
         self._first = first
-        wrapper = MetadataWrapper(cst.parse_module(self._prefix + self._source), unsafe_skip_copy=True)
-        self.module = wrapper.module
-        self._positions = wrapper.resolve(PositionProvider)
-        self._wide = wrapper.resolve(WhitespaceInclusivePositionProvider)
-        self._parents = wrapper.resolve(ParentNodeProvider)
+        self._wrapper = MetadataWrapper(cst.parse_module(self._prefix + self._source), unsafe_skip_copy=True)
+        self.module = self._wrapper.module
+        self._positions = self._wrapper.resolve(PositionProvider)
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node stands, without parentheses around it."""
@@ -42,11 +40,11 @@ class Piece:
 
     def wide_span(self, node: cst.CSTNode) -> Span:
         """Where a node stands, with parentheses and space around it."""
-        return self._shifted(self._wide[node])
+        return self._shifted(self._wrapper.resolve(WhitespaceInclusivePositionProvider)[node])
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node around a node."""
-        return self._parents.get(node)
+        return self._wrapper.resolve(ParentNodeProvider).get(node)
 
     def parents(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The nodes around a node, the nearest first."""
@@ -65,7 +63,9 @@ class Piece:
     def expressions(self, span: Span) -> Iterator[cst.BaseExpression]:
         """The expressions at a span, with or without their parentheses."""
         for node in self.nodes():
-            if isinstance(node, cst.BaseExpression) and span in (self.span(node), self.wide_span(node)):
+            if isinstance(node, cst.BaseExpression) and (
+                span == self.span(node) or (node.lpar and span == self.wide_span(node))
+            ):
                 yield node
 
     def code(self, node: cst.CSTNode) -> str:
