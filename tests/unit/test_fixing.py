@@ -310,6 +310,52 @@ def test_go_has_no_fix_where_a_lock_would_do_harm(body, result):
     assert after(go(body, result), "inconsistent-lock", ".go") is None
 
 
+PODS = """\
+package p
+
+import (
+	v1 "k8s.io/api/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+)
+
+type controller struct {
+	pods corelisters.PodLister
+}
+
+func (c *controller) f(name string) error {
+BODY
+}
+
+func use(x any) {}
+
+var _ v1.Pod
+"""
+
+
+GET = "pod, err := c.pods.Pods(name).Get(name)\n"
+CHECK = "if err != nil {\n\treturn err\n}\n"
+COPY = "pod = pod.DeepCopy()\n"
+LIST = "pods, err := c.pods.List(nil)\nfor i := range pods {\n\tpod := pods[i]\n\tpod.Name = name\n\tuse(pod)\n}\n"
+EACH = "pods, err := c.pods.List(nil)\nfor _, pod := range pods {\n\t// named\n\tpod.Name = name\n\tuse(pod)\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "mended"),
+    [
+        (f"{GET}{CHECK}pod.Name = name\nuse(pod)\n", f"{GET}{CHECK}{COPY}pod.Name = name\nuse(pod)\n"),
+        (f"{GET}pod.Name = name\nuse(pod.Spec)\n", None),  # only the name changes
+        (f"{GET}pod.Labels[name] = name\nuse(pod.Labels)\n", f"{GET}{COPY}pod.Labels[name] = name\nuse(pod.Labels)\n"),
+        (f"if {GET.strip()}; err == nil {{\n\tpod.Name = name\n\tuse(pod)\n}}\n", None),
+        (LIST, LIST.replace("pods[i]", "pods[i].DeepCopy()")),
+        (EACH, EACH.replace("\t// named", f"\t{COPY}\t// named")),
+    ],
+)
+def test_go_copies_where_the_object_comes_from(body, mended):
+    text = PODS.replace("BODY", textwrap.indent(body + "return nil", "\t"))
+    expected = PODS.replace("BODY", textwrap.indent(mended + "return nil", "\t")) if mended else None
+    assert after(text, "mutated-cache-object", ".go", safe=True) == expected
+
+
 # --- what cannot be placed --------------------------------------------------------------------------------------------
 
 

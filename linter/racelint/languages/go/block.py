@@ -62,6 +62,10 @@ class File:
         """Put lines before the line of a node, indented as that."""
         return self._insert(node.start_point[0] + 1, lines, self.indent(node) if indent is None else indent)
 
+    def first(self, block: Node, statement: Node, lines: Iterable[str]) -> Edit:
+        """Put lines at the start of a block, above comments on its first statement."""
+        return self._insert(block.start_point[0] + 2, lines, self.indent(statement))
+
     def after(self, node: Node, lines: Iterable[str], indent: str | None = None) -> Edit:
         """Put lines behind the last line of a node."""
         return self._insert(node.end_point[0] + 2, lines, self.indent(node) if indent is None else indent)

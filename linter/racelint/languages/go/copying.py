@@ -73,19 +73,43 @@ def _given(file: File, call: Node) -> str:
 
 
 def _is_used_after(file: File, function: Node, variable: str, change: Span) -> bool:
-    """Whether a variable is read behind its change, but for more changes: else a copy would be changed for nothing."""
+    """Whether what is changed is read afterwards, or all of its object: else a copy would be changed for nothing."""
+    changed = _path_changed(file, function, change)
     for node in walk(function):
-        if node.type == "identifier" and file.of(node) == variable and file.span(node)[:2] >= change[2:]:
-            top: Node = node
-            while top.parent is not None and top.parent.type in ("selector_expression", "index_expression"):
-                top = top.parent
-            parent = top.parent
-            left = (
-                parent.parent.child_by_field_name("left") if parent is not None and parent.parent is not None else None
-            )
-            if left is None or left != parent:
-                return True
+        if node.type != "identifier" or file.of(node) != variable or file.span(node)[:2] < change[2:]:
+            continue
+        top, whole = node, node
+        while top.parent is not None and top.parent.type in ("selector_expression", "index_expression"):
+            if top.parent.child_by_field_name("operand") != top:
+                break
+            top, whole = top.parent, top
+        parent = top.parent
+        if parent is not None and parent.type == "call_expression" and parent.child_by_field_name("function") == top:
+            top = whole  # a method uses all of its object
+        elif parent is not None and parent.parent is not None and parent.parent.child_by_field_name("left") == parent:
+            continue  # another change
+        path = _until_index(file.of(top))
+        if not changed or path.startswith(changed) or changed.startswith(path):
+            return True
     return False
+
+
+def _path_changed(file: File, function: Node, change: Span) -> str:
+    """What is assigned at a span; "" if something is done with an object as a whole."""
+    for node in walk(function):
+        if file.span(node) != change:
+            continue
+        if node.type in ("assignment_statement", "inc_statement", "dec_statement"):
+            left = node.child_by_field_name("left") or node
+            return _until_index(file.of(left.named_children[0]))
+        if node.type in ("selector_expression", "index_expression"):
+            return _until_index(file.of(node))
+    return ""
+
+
+def _until_index(path: str) -> str:
+    """The part of a path that is the same whatever the indexes are."""
+    return path.partition("[")[0]
 
 
 def _bindings(file: File, function: Node, variable: str, change: Span) -> Iterator[Node]:
@@ -141,7 +165,7 @@ def _in_loop(file: File, clause: Node, walked: Node, names: list[str], variable:
     if first is None or not file.starts_its_line(first):
         return None
     star = "*" if file.of(walked).endswith(".Items") else ""  # structs, not pointers
-    return file.before(first, [f"{variable} = {star}{variable}.DeepCopy()"])
+    return file.first(body, first, [f"{variable} = {star}{variable}.DeepCopy()"])
 
 
 def _behind_check(file: File, binding: Node, names: list[str], variable: str) -> Edit | None:
@@ -171,7 +195,9 @@ def _at_start(file: File, function: Node, variable: str) -> Edit | None:
         kind = node.child_by_field_name("type")
         if variable in [file.of(name) for name in node.children_by_field_name("name")]:
             first = next(iter(statements(body)), None) if body is not None else None
-            if kind is None or kind.type != "pointer_type" or first is None or not file.starts_its_line(first):
+            if kind is None or kind.type != "pointer_type" or body is None or first is None:
                 return None
-            return file.before(first, [f"{variable} = {variable}.DeepCopy()"])
+            if not file.starts_its_line(first):
+                return None
+            return file.first(body, first, [f"{variable} = {variable}.DeepCopy()"])
     return None

@@ -166,16 +166,35 @@ def _root(node: cst.BaseExpression) -> str:
 
 
 def _is_used_after(piece: Piece, variable: str, change: Span) -> bool:
-    """Whether a variable is read behind its change, but for more changes: else a copy would be changed for nothing."""
+    """Whether what is changed is read afterwards, or all of its object: else a copy would be changed for nothing."""
+    changed = _path_changed(piece, change)
     for node in piece.nodes():
-        if isinstance(node, cst.Name) and node.value == variable and piece.span(node)[:2] >= change[2:]:
-            top: cst.CSTNode = node
-            parent = piece.parent(top)
-            while isinstance(parent, cst.Attribute | cst.Subscript) and parent.value is top:
-                top, parent = parent, piece.parent(parent)
-            if not isinstance(parent, cst.AssignTarget | cst.AugAssign | cst.Del):
-                return True
+        if not isinstance(node, cst.Name) or node.value != variable or piece.span(node)[:2] < change[2:]:
+            continue
+        top: cst.CSTNode = node
+        whole: cst.CSTNode = node
+        parent = piece.parent(top)
+        while isinstance(parent, cst.Attribute | cst.Subscript) and parent.value is top:
+            top, whole, parent = parent, top, piece.parent(parent)
+        if isinstance(parent, cst.Call) and parent.func is top:
+            top = whole  # a method uses all of its object
+        elif isinstance(parent, cst.AssignTarget | cst.AugAssign | cst.Del):
+            continue  # another change
+        path = piece.code(top).partition("[")[0]  # whatever the keys are
+        if not changed or path.startswith(changed) or changed.startswith(path):
+            return True
     return False
+
+
+def _path_changed(piece: Piece, change: Span) -> str:
+    """What is assigned at a span; "" if something is done with an object as a whole."""
+    for node in piece.nodes():
+        if isinstance(node, cst.Assign | cst.AugAssign) and piece.span(node) == change:
+            target = node.target if isinstance(node, cst.AugAssign) else node.targets[0].target
+            return piece.code(target).partition("[")[0]
+        if isinstance(node, cst.Attribute | cst.Subscript) and piece.span(node) == change:
+            return piece.code(node).partition("[")[0]
+    return ""
 
 
 def _copy_variable(piece: Piece, names: Names, variable: str, change: Span) -> cst.CSTNode | None:
