@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from racelint.finding import Fix, Remedy
@@ -106,7 +107,9 @@ class Go:
 
         return fix(_parser().parse(data), data, remedy)
 
-    def inference(self, paths: Sequence[str], texts: Mapping[str, bytes]) -> Callable[[str, Span], str | None]:
+    def inference(
+        self, paths: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})
+    ) -> Callable[[str, Span], str | None]:
         """Nothing but the declared types: they are in the model."""
         return lambda path, span: None
 

@@ -10,6 +10,7 @@ import tokenize
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
+from types import MappingProxyType
 
 from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
@@ -75,7 +76,9 @@ class Python:
             return True
         return any(part in ("tests", "test", "testing") for part in parts[:-1])
 
-    def inference(self, paths: Sequence[str], texts: Mapping[str, bytes]) -> Callable[[str, Span], str | None]:
+    def inference(
+        self, paths: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})
+    ) -> Callable[[str, Span], str | None]:
         """Types of single expressions, for the few that decide a verdict."""
         from racelint.languages.python.inference import Inference
 
