@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Set
 
 from racelint.errors import RacelintError
 from racelint.finding import Edit, Fix
@@ -37,19 +38,39 @@ def rewrite(data: bytes, encoding: str, edits: Iterable[Edit]) -> bytes | None:
         return None
 
 
-def collide(first: Fix, second: Fix) -> bool:
-    """Whether two fixes change the same text in different ways, or insert at the same spot."""
-    return any(
-        one != other and one.location.path == other.location.path and _overlap(one.location.span, other.location.span)
-        for one in first.edits
-        for other in second.edits
-    )
+class Chosen:
+    """Edits that can be applied together: none changes text that another one changes, or inserts at its start."""
+
+    def __init__(self) -> None:
+        self._edits: dict[str, list[tuple[Span, str]]] = {}  # by path, sorted
+
+    @property
+    def paths(self) -> Set[str]:
+        """The files that are changed."""
+        return self._edits.keys()
+
+    def add(self, fix: Fix) -> bool:
+        """Take a fix with all its edits if it collides with none before; equal edits count once."""
+        if any(self._collides(edit) for edit in fix.edits):
+            return False
+        for edit in fix.edits:
+            edits, own = self._edits.setdefault(edit.location.path, []), (edit.location.span, edit.text)
+            at = bisect_left(edits, own)
+            if at == len(edits) or edits[at] != own:
+                edits.insert(at, own)
+        return True
+
+    def _collides(self, edit: Edit) -> bool:
+        edits, own = self._edits.get(edit.location.path, []), (edit.location.span, edit.text)
+        at = bisect_left(edits, own)
+        if at < len(edits) and edits[at] == own:
+            return False
+        near = edits[max(at - 1, 0) : at + 1]
+        return any(_overlap(span, edit.location.span) for span, _ in near)
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    if one[:2] == other[:2]:
-        return True
-    return one[:2] < other[2:] and other[:2] < one[2:]
+    return one[:2] == other[:2] or (one[:2] < other[2:] and other[:2] < one[2:])
 
 
 def _stretch(starts: list[int], span: Span) -> tuple[int, int]:

@@ -93,7 +93,7 @@ class _Mender:
 
     def _batch(self) -> list[Finding]:
         """Findings to fix at once: in their order, the first of two whose edits overlap."""
-        batch, chosen = list[Finding](), list[Fix]()
+        batch, chosen = list[Finding](), fixes.Chosen()
         within = {file.path for file in self.analysed.scope.files if file.within} | self.analysed.scope.named
         for finding in self.report.findings:
             fix = finding.fix
@@ -101,10 +101,8 @@ class _Mender:
                 continue
             if not _paths(fix) <= within or not self._can_write(finding, fix):
                 continue
-            taken = {path for other in chosen for path in _paths(other)}
-            if not any(fixes.collide(fix, other) for other in chosen) and taken.isdisjoint(_paths(fix) & self.careful):
+            if chosen.paths.isdisjoint(_paths(fix) & self.careful) and chosen.add(fix):
                 batch.append(finding)
-                chosen.append(fix)
         return batch[: self.limit]
 
     def _can_write(self, finding: Finding, fix: Fix) -> bool:

@@ -18,7 +18,7 @@ from racelint.model import Comment, Module
 from racelint.span import Span
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node, Parser, Tree
 
 DEPTH = 4_000  # as for Python
 HEAD = 4_000  # bytes in which a file says that it is generated
@@ -105,7 +105,7 @@ class Go:
         """The edits that a remedy stands for, as gofmt would have them."""
         from racelint.languages.go.fixing import fix
 
-        return fix(_parser().parse(data), data, remedy)
+        return fix(_tree(data), data, remedy)
 
     def inference(
         self, paths: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})
@@ -120,6 +120,11 @@ def _parser() -> Parser:
     import tree_sitter_go
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_go.language()))
+
+
+@functools.lru_cache(maxsize=2)
+def _tree(data: bytes) -> Tree:
+    return _parser().parse(data)
 
 
 def _problem(root: Node, data: bytes) -> SourceProblem:

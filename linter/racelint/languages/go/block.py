@@ -113,10 +113,15 @@ def _is_head(block: Node, child: Node) -> bool:
 
 def function_around(file: File, root: Node, spans: list[Span]) -> Node | None:
     """The innermost function or literal that has all spans."""
-    found = None
-    for node in walk(root):
-        if node.type in FUNCTIONS and all(file.span(node).holds(span) for span in spans):
-            found = node
+    first, last = min(span.line for span in spans) - 1, max(span.end_line for span in spans) - 1
+    found: Node | None = None
+    level: list[Node] = [root]
+    while level:
+        node = next((n for n in level if all(file.span(n).holds(span) for span in spans)), None)
+        if node is None:
+            break
+        found = node if node.type in FUNCTIONS else found
+        level = [n for n in node.named_children if n.start_point[0] <= first and last <= n.end_point[0]]
     return found
 
 

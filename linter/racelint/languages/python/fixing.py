@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections.abc import Callable
 
@@ -11,8 +10,9 @@ import libcst as cst
 from racelint.finding import Edit, Fix, Remedy
 from racelint.languages import SourceProblem
 from racelint.languages.python import copying, holding, iterating, parse
+from racelint.languages.python.document import Document, lines_of
 from racelint.languages.python.names import Names
-from racelint.languages.python.piece import Piece, lines_around
+from racelint.languages.python.piece import Piece
 from racelint.languages.python.text import encoding
 
 Change = Callable[[Piece, Names, Remedy], tuple[str, cst.CSTNode] | None]
@@ -25,34 +25,33 @@ CHANGES: dict[str, Change] = {
 
 def fix(data: bytes, remedy: Remedy) -> Fix | None:
     """The edits of a file that do what a remedy says; None if there is no sure way."""
-    parsed = _parsed(data)
-    if parsed is None:
+    document = _document(data)
+    if document is None:
         return None
-    text, tree = parsed
-    newline = "\r\n" if "\r\n" in text else "\n"
     places = remedy.places[-1:] if remedy.kind == "deep-copy" else remedy.places  # the source may be anywhere
-    lines = lines_around(tree, [place.span for place in places])
+    around = document.around([place.span for place in places])
+    lines = lines_of(around)
     if lines is None:
         return None
     try:
-        piece = Piece(text, lines, newline)
+        piece = Piece(document.rows, lines, document.newline)
     except (cst.ParserSyntaxError, RecursionError):
         return None
-    names, path = Names(tree, text, newline, lines), remedy.places[0].path
+    names, path = Names(document, around, lines), remedy.places[0].path
     change = CHANGES[remedy.kind](piece, names, remedy)
     if change is None:
         return None
     description, changed = change
     edits: list[Edit] = [piece.edit(changed, path), *names.edits(path)]
-    return Fix(description, tuple(edits), remedy.safe and not names.doubtful)
+    return Fix(description, tuple(edits), remedy.safe)
 
 
 @functools.lru_cache(maxsize=4)
-def _parsed(data: bytes) -> tuple[str, ast.Module] | None:
-    """The text and the tree of a file; None if edits could not be placed in it."""
+def _document(data: bytes) -> Document | None:
+    """A file's text and tree; None if edits could not be placed in it."""
     try:
         text = data.decode(encoding(data))
         tree = parse(data)
     except (UnicodeError, LookupError, SourceProblem):
         return None
-    return None if "\r" in text.replace("\r\n", "") else (text, tree)
+    return None if "\r" in text.replace("\r\n", "") else Document(text, tree)

@@ -9,21 +9,21 @@ import sys
 from collections.abc import Iterator
 
 from racelint.finding import Edit, Location
+from racelint.languages.python.document import SCOPES, Document, bindings
 from racelint.span import Span
-
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Names:
     """What names mean in the lines that a fix is about, and the imports that the fix has asked for."""
 
-    def __init__(self, tree: ast.Module, text: str, newline: str, lines: tuple[int, int]) -> None:
-        self._tree = tree
-        self._rows = text.split("\n")
-        self._newline = newline
+    def __init__(self, document: Document, around: list[ast.AST], lines: tuple[int, int]) -> None:
+        self._document = document
+        self._tree = document.tree
+        self._rows = document.rows
+        self._newline = document.newline
+        self._around = around
         self._lines = lines
         self._imports: list[str] = []
-        self.doubtful = False
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name is that of the builtin: nothing in the file around the lines binds it."""
@@ -78,18 +78,10 @@ class Names:
 
     def _bound(self, *, module: bool = True) -> set[str]:
         """The names that the module and the functions around the lines bind; those of classes are seen by nobody."""
-        found: set[str] = set()
-        stack: list[ast.AST] = [self._tree]
-        while stack:
-            scope = stack.pop()
-            if module or scope is not self._tree:
-                found |= set(_bindings(scope))
-            stack += [inner for inner in _scopes(scope) if self._is_around(inner)]
-        return found
-
-    def _is_around(self, node: ast.AST) -> bool:
-        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
-        return first <= self._lines[1] and last >= self._lines[0]
+        own = [scope for scope in self._around if isinstance(scope, SCOPES)]
+        inner = [node for scope in own[-1:] for node in ast.walk(scope) if isinstance(node, SCOPES)]
+        found = {name for scope in (*own, *inner) for name in bindings(scope)}
+        return found | self._document.bound if module else found
 
     def _import_place(self, line: str) -> tuple[int, str, str]:
         """The line before which an import goes, and what else goes around it: sorted in with the first imports."""
@@ -152,39 +144,3 @@ def _is_docstring(node: ast.stmt, tree: ast.Module) -> bool:
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
     )
-
-
-def _scopes(scope: ast.AST) -> Iterator[ast.AST]:
-    """The functions in a scope, those in its classes included."""
-    for node in ast.iter_child_nodes(scope):
-        if isinstance(node, SCOPES):
-            yield node
-        else:
-            yield from _scopes(node)
-
-
-def _bindings(scope: ast.AST) -> Iterator[str]:
-    """The names that a scope binds itself."""
-    if isinstance(scope, SCOPES):
-        arguments = scope.args
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-        yield from (argument.arg for argument in every if argument is not None)
-    for node in ast.iter_child_nodes(scope):
-        yield from _bound_by(node)
-
-
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-            return
-        case ast.Lambda():
-            return
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.alias(name=name, asname=asname):
-            yield asname or name.partition(".")[0]
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-    for child in ast.iter_child_nodes(node):
-        yield from _bound_by(child)

@@ -6,8 +6,7 @@ top-level statement, for code that is in none) are parsed.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider, WhitespaceInclusivePositionProvider
@@ -15,16 +14,13 @@ from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvide
 from racelint.finding import Edit, Location
 from racelint.span import Span
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
 
 class Piece:
     """The lines of a function or statement. Spans are those of the file."""
 
-    def __init__(self, text: str, lines: tuple[int, int], newline: str) -> None:
+    def __init__(self, rows: Sequence[str], lines: tuple[int, int], newline: str) -> None:
         """Raises cst.ParserSyntaxError for what libcst cannot read."""
         first, last = lines
-        rows = text.split("\n")
         self.newline = newline
         self._source = "\n".join(rows[first - 1 : last]) + ("\n" if last < len(rows) else "")
         # An indented function becomes the body of a block: its columns stay what they are.
@@ -89,32 +85,6 @@ class Piece:
         start, end = found.start, found.end  # type: ignore[attr-defined]
         down = self._first - 1 - bool(self._prefix)
         return Span(start.line + down, start.column + 1, end.line + down, end.column + 1)
-
-
-def lines_around(tree: ast.Module, spans: Iterable[Span]) -> tuple[int, int] | None:
-    """The lines of the innermost function (with decorators), else of the top-level statement, around all spans."""
-    wanted = list(spans)
-    first, last = min(span.line for span in wanted), max(span.end_line for span in wanted)
-    best: tuple[int, int] | None = None
-    level: list[ast.AST] = list(tree.body)
-    while level:
-        inner: list[ast.AST] = []
-        for node in level:
-            lines = _lines(node)
-            if lines is None or not lines[0] <= first <= last <= lines[1]:
-                continue
-            if best is None or isinstance(node, FUNCTIONS):
-                best = lines
-            inner = list(ast.iter_child_nodes(node))
-        level = inner
-    return best
-
-
-def _lines(node: ast.AST) -> tuple[int, int] | None:
-    line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    if line is None or end is None:
-        return None
-    return min([line, *[d.lineno for d in getattr(node, "decorator_list", [])]]), end
 
 
 def _common(one: str, other: str) -> int:
