@@ -75,6 +75,8 @@ def _given(file: File, call: Node) -> str:
 def _is_used_after(file: File, function: Node, variable: str, change: Span) -> bool:
     """Whether what is changed is read afterwards, or all of its object: else a copy would be changed for nothing."""
     changed = _path_changed(file, function, change)
+    if changed.partition(".")[0] != variable:
+        changed = ""  # by another name
     for node in walk(function):
         if node.type != "identifier" or file.of(node) != variable or file.span(node)[:2] < change[2:]:
             continue

@@ -168,6 +168,8 @@ def _root(node: cst.BaseExpression) -> str:
 def _is_used_after(piece: Piece, variable: str, change: Span) -> bool:
     """Whether what is changed is read afterwards, or all of its object: else a copy would be changed for nothing."""
     changed = _path_changed(piece, change)
+    if changed.partition(".")[0] != variable:
+        changed = ""  # by another name
     for node in piece.nodes():
         if not isinstance(node, cst.Name) or node.value != variable or piece.span(node)[:2] < change[2:]:
             continue
