@@ -93,7 +93,7 @@ class _Mender:
 
     def _batch(self) -> list[Finding]:
         """Findings to fix at once: in their order, the first of two whose edits overlap."""
-        batch, chosen = list[Finding](), fixes.Chosen()
+        batch, chosen, locked = list[Finding](), fixes.Chosen(), set[tuple[str, str]]()
         within = {file.path for file in self.analysed.scope.files if file.within} | self.analysed.scope.named
         for finding in self.report.findings:
             fix = finding.fix
@@ -101,8 +101,13 @@ class _Mender:
                 continue
             if not _paths(fix) <= within or not self._can_write(finding, fix):
                 continue
+            holds = finding.remedy is not None and finding.remedy.kind == "hold"
+            place = (finding.location.path, finding.function)
+            if holds and place in locked:
+                continue  # what follows the statement may come under the same lock
             if chosen.paths.isdisjoint(_paths(fix) & self.careful) and chosen.add(fix):
                 batch.append(finding)
+                locked |= {place} if holds else set()
         return batch[: self.limit]
 
     def _can_write(self, finding: Finding, fix: Fix) -> bool:
