@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from racelint import texts
 from racelint.config import Exclude
 from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
@@ -32,11 +33,15 @@ class File(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Files sorted by path, what could not be reached, and the files named on the command line."""
+    """Files sorted by path, what could not be reached, the files named on the command line that findings must touch.
+
+    Of these the `insisted` ones are reported on even if they are tests, generated or vendored.
+    """
 
     files: tuple[File, ...]
     errors: tuple[SourceError, ...]
     named: frozenset[str]
+    insisted: frozenset[str]
 
     def shows(self, finding: Finding, reported: frozenset[str]) -> bool:
         """Whether a finding is this run's business: a race has two ends, either may lie in a named file."""
@@ -48,22 +53,29 @@ class Scope(NamedTuple):
 
 
 def discover(
-    paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes: Sequence[Exclude] = (), root: str | None = None
-) -> Scope:
+    paths: Sequence[str], front_ends: Mapping[str, FrontEnd], excludes: Sequence[Exclude] = (),
+    root: str | None = None, *, force_exclude: bool = False,
+) -> Scope:  # fmt: skip
     """Find the files that `paths` stand for: a directory is the scope, a file widens it to its project or to `root`.
 
-    Raises RacelintError for a path that does not exist.
+    With `force_exclude` a named file counts only if the analysis of its directory would report on it: a tool that
+    names files, as pre-commit does, did not choose them. Raises RacelintError for a path that does not exist.
     """
     found, errors = _Files(front_ends), list[SourceError]()
-    named = [absolute for path in paths if not os.path.isdir(absolute := _absolute(path))]
+    named = dict.fromkeys(absolute for path in paths if not os.path.isdir(absolute := _absolute(path)))
     for path in paths:
         if (absolute := _absolute(path)) not in named:
             found.add_tree(absolute, Ignores.above(absolute, excludes), errors, within=True)
     for path in named:
-        found.add_named(path, errors)
+        if not force_exclude or found.is_script(path, excludes):
+            found.add_named(path, errors)
     for scope in sorted({_Root(_absolute(root), deep=True) if root else _scope_of(path) for path in named}):
         found.add_tree(scope.path, Ignores.above(scope.path, excludes), errors, within=False, deep=scope.deep)
-    return Scope(found.sorted(), tuple(dict.fromkeys(errors)), frozenset(named))
+    files, told = found.sorted(), tuple(dict.fromkeys(errors))
+    if force_exclude:
+        counting = {file.path for file in files if not file.quiet}
+        return Scope(files, told, frozenset(counting & named.keys()), frozenset())
+    return Scope(files, told, frozenset(named), frozenset(named))
 
 
 def project_root(directory: Path) -> Path | None:
@@ -82,6 +94,8 @@ class _Root(NamedTuple):
 def _scope_of(file: str) -> _Root:
     """What a single file is analysed with: its project, or else its package, or else its directory alone."""
     directory = Path(file).parent
+    while not directory.is_dir():  # an editor has the file, and nobody has saved it
+        directory = directory.parent
     if root := project_root(directory):
         return _Root(root.as_posix(), deep=True)
     top = directory
@@ -94,7 +108,7 @@ def _scope_of(file: str) -> _Root:
 
 def _absolute(path: str) -> str:
     absolute = Path(os.path.abspath(path))
-    if not os.path.lexists(absolute):
+    if not os.path.lexists(absolute) and not texts.is_unsaved(absolute.as_posix()):
         raise RacelintError(f"{path}: no such file or directory")
     return absolute.as_posix()
 
@@ -119,7 +133,7 @@ class _Files:
     def add_named(self, path: str, errors: list[SourceError]) -> None:
         suffix = os.path.splitext(path)[1]
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):
+            if not texts.is_unsaved(path) and not stat.S_ISREG(os.stat(path).st_mode):
                 errors.append(SourceError("unreadable", path, "is not a regular file"))
                 return
             suffix = suffix if suffix in self._front_ends else _by_shebang(path)
@@ -131,6 +145,12 @@ class _Files:
         else:
             what = os.path.splitext(path)[1] or "a file without suffix"
             errors.append(SourceError("unsupported", path, f"racelint does not read {what}"))
+
+    def is_script(self, path: str, excludes: Sequence[Exclude]) -> bool:
+        """Whether a file is read only where it is named: one without a suffix, which no exclude leaves out."""
+        if os.path.splitext(path)[1] or not os.path.isfile(path):
+            return False
+        return bool(_by_shebang(path)) and not Ignores.excludes_file(path, excludes)
 
     def add_tree(
         self, root: str, ignores: Ignores, errors: list[SourceError], *, within: bool, deep: bool = True
@@ -163,8 +183,7 @@ def _is_quiet(relative: str, front_end: FrontEnd) -> bool:
 
 def _by_shebang(path: str) -> str:
     """The suffix that a script without one would have."""
-    with open(path, "rb") as file:
-        first = file.readline(200)
+    first = texts.read(path, 200).partition(b"\n")[0]
     return ".py" if first.startswith(b"#!") and b"python" in first else ""
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from racelint import languages
+from racelint import languages, texts
 from racelint.cache import Cache, pack, unpack
 from racelint.discover import File
 from racelint.errors import RacelintError
 from racelint.finding import SourceError
 from racelint.languages import FrontEnd, SourceProblem
+from racelint.log import log
 from racelint.model import Module
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Job(NamedTuple):
 
 
 def extract(
-    files: Iterable[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None,
+    files: Sequence[File], front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None,
     progress: Progress, *, tests: bool = False,
 ) -> dict[str, Outcome]:  # fmt: skip
     """The module of each file, or why there is none; the same whatever the jobs and the cache.
@@ -57,6 +58,7 @@ def extract(
             missing.append(Job(file, data, key, outline))
         else:
             outcomes[file.path] = module
+    log.info("%d files: %d known from the cache, %d to be read", len(files), len(outcomes), len(missing))
     for done, (job, outcome, pickled) in enumerate(
         _lower_all(missing, front_ends, jobs, keep=cache is not None), start=1
     ):
@@ -72,8 +74,7 @@ def extract(
 def read(path: str) -> bytes | SourceError:
     """A file's bytes, unless it cannot be read or is no program text by its size alone."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_FILE + 1)
+        data = texts.read(path, MAX_FILE + 1)
     except OSError as error:
         return SourceError("unreadable", path, error.strerror or str(error))
     if len(data) > MAX_FILE:

@@ -42,6 +42,11 @@ class Ignores(NamedTuple):
         configured = [_level(Path(base), patterns) for base, patterns in excludes]
         return cls(*(tuple(level for level in kind if not level.verdict(f"{root}/")) for kind in (levels, configured)))
 
+    @staticmethod
+    def excludes_file(path: str, excludes: Sequence[Exclude]) -> bool:
+        """Whether a configured exclude leaves out a file, wherever it lies."""
+        return any(_level(Path(base), patterns).verdict(path) for base, patterns in excludes)
+
     def inside(self, directory: str, names: Iterable[str]) -> Ignores:
         """What is in force in a directory that holds `names`."""
         if ".gitignore" not in names:

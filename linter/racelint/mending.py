@@ -18,6 +18,7 @@ from racelint.languages import front_ends
 from racelint.model import Module, Source
 from racelint.report import Report
 from racelint.rule import Rule
+from racelint.texts import unsaved
 
 MOST_ANALYSES = 40
 MOST_AT_ONCE = 1_000
@@ -127,8 +128,9 @@ class _Mender:
         if sources is None:
             return
         changed = {**self.texts, **texts}
-        analysed = run.linked(self.request, self.analysed.scope, sources, self.analysed.errors, changed)
-        report = run.judge(self.request, analysed, self.rules, lambda path: _read(path, changed))
+        with unsaved(changed):
+            analysed = run.linked(self.request, self.analysed.scope, sources, self.analysed.errors)
+            report = run.judge(self.request, analysed, self.rules)
         guilty = self._still_there(batch, report)
         if guilty:
             self._refuse(guilty, "the change does not mend it")
@@ -151,7 +153,7 @@ class _Mender:
         edits = [edit for finding in batch if finding.fix for edit in finding.fix.edits]
         texts = {}
         for path in sorted({edit.location.path for edit in edits}):
-            data = _read(path, self.texts)
+            data = self.texts[path] if path in self.texts else extract.read(path)
             here = [finding for finding in batch if finding.fix and path in _paths(finding.fix)]
             if isinstance(data, SourceError) or path not in languages:
                 self._refuse(here, "its file cannot be read")
@@ -235,7 +237,3 @@ def _counts(report: Report) -> Counter[Identity]:
 
 def _paths(fix: Fix) -> set[str]:
     return {edit.location.path for edit in fix.edits}
-
-
-def _read(path: str, texts: dict[str, bytes]) -> bytes | SourceError:
-    return texts[path] if path in texts else extract.read(path)

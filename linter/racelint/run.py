@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from racelint import extract, fixing, suppress
 from racelint.analysis.program import Infer, Program, link
@@ -16,6 +15,7 @@ from racelint.discover import Scope, discover
 from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
+from racelint.log import phase
 from racelint.model import Comment, Module, Source
 from racelint.plugins import Pack
 from racelint.report import Report, Summary
@@ -23,7 +23,6 @@ from racelint.rule import Rule
 from racelint.span import Span
 
 DEFAULTS = Settings()
-Read = Callable[[str], bytes | SourceError]
 
 
 class RuleError(RacelintError):
@@ -34,7 +33,8 @@ class RuleError(RacelintError):
 class Request:
     """What to analyse and how; `jobs` None leaves the number of processes to us, `cache` None means no cache.
 
-    `root` is the directory that files are analysed with, in place of their project's.
+    `root` is the directory that files are analysed with, in place of their project's; with `force_exclude` named
+    files are reported on only if their directory's analysis would do so.
     """
 
     paths: tuple[str, ...]
@@ -43,6 +43,7 @@ class Request:
     jobs: int | None = None
     cache: Cache | None = None
     root: str | None = None
+    force_exclude: bool = False
 
 
 def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
@@ -53,11 +54,8 @@ def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = 
     return judge(request, analyse(request, progress), rules)
 
 
-def judge(request: Request, analysed: Analysed, rules: Sequence[Rule], read: Read = extract.read) -> Report:
-    """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes.
-
-    `read` gives the text that the program was lowered from, if that is not what is on disk.
-    """
+def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report:
+    """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes."""
     table, settings = front_ends(), request.settings
     scope, sources = analysed.scope, analysed.sources
     with collector_off():
@@ -66,10 +64,11 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule], read: Rea
         source.path for source in sources if source.reported
     }
     wanted = [finding for finding in found if scope.shows(finding, reported)]
-    sifted, suppressions = silence(wanted, sources, table, read)
+    with phase("suppressions"):
+        sifted, suppressions = silence(wanted, sources, table)
     kept = [finding for finding in sifted.kept if shown(finding, settings)]
-    with collector_off():
-        kept = fixing.with_fixes(kept, sources, table, read)
+    with phase("fixes"), collector_off():
+        kept = fixing.with_fixes(kept, sources, table, extract.read)
     return Report(
         findings=tuple(kept),
         errors=analysed.errors,
@@ -97,8 +96,9 @@ class Analysed:
 def analyse(request: Request, progress: extract.Progress = lambda done, total: None) -> Analysed:
     """Discover, extract and link; rules have not been asked yet. Raises like `check`."""
     table, settings = front_ends(), request.settings
-    scope = discover(request.paths, table, settings.exclude, request.root)
-    with collector_off():
+    with phase("finding the files"):
+        scope = discover(request.paths, table, settings.exclude, request.root, force_exclude=request.force_exclude)
+    with phase("reading them"), collector_off():
         outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
     errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
@@ -106,16 +106,12 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     return linked(request, scope, sources, tuple(in_order))
 
 
-def linked(
-    request: Request, scope: Scope, sources: list[Source], errors: tuple[SourceError, ...],
-    texts: Mapping[str, bytes] = MappingProxyType({}),
-) -> Analysed:  # fmt: skip
-    """A program of sources; `texts` has those, by path, that are not as they are on disk."""
+def linked(request: Request, scope: Scope, sources: list[Source], errors: tuple[SourceError, ...]) -> Analysed:
+    """A program of sources."""
     settings = request.settings
     knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
-    with collector_off():
-        infer = inference(sources, front_ends(), texts)
-        program = link(sources, knowledge, infer, settings.python_memory_model)
+    with phase("linking them"), collector_off():
+        program = link(sources, knowledge, inference(sources, front_ends()), settings.python_memory_model)
     return Analysed(scope, sources, program, errors)
 
 
@@ -132,9 +128,7 @@ def collector_off() -> Iterator[None]:
             gc.enable()
 
 
-def inference(
-    sources: Sequence[Source], table: Mapping[str, FrontEnd], texts: Mapping[str, bytes] = MappingProxyType({})
-) -> Infer:
+def inference(sources: Sequence[Source], table: Mapping[str, FrontEnd]) -> Infer:
     """The front ends' type inference, each made when it is first asked."""
     by_language = {front_end.name: front_end for front_end in table.values()}
     made: dict[str, Callable[[str, Span], str | None]] = {}
@@ -142,7 +136,7 @@ def inference(
     def infer(language: str, path: str, span: Span) -> str | None:
         if language not in made:
             paths = [source.path for source in sources if source.module.language == language]
-            made[language] = by_language[language].inference(paths, texts)
+            made[language] = by_language[language].inference(paths)
         return made[language](path, span)
 
     return infer
@@ -156,7 +150,7 @@ def to_sources(
     for file in scope.files:
         module = outcomes[file.path]
         if isinstance(module, Module):
-            reported = tests or file.path in scope.named or not (file.quiet or module.generated)
+            reported = tests or file.path in scope.insisted or not (file.quiet or module.generated)
             front_end = table[file.suffix]
             name, edition = front_end.module_name(file.path), front_end.edition(file.path)
             sources.append(Source(file.path, name, module, reported, edition))
@@ -173,7 +167,8 @@ def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> 
             continue
         name = f"rule {rule.name} of {origins.get(rule.name, 'no pack')}"
         try:
-            reported = list(rule.check(program))
+            with phase(rule.name):
+                reported = list(rule.check(program))
         except Exception as error:
             raise RuleError(f"{name} crashed: {type(error).__name__}: {error}") from error
         for finding in reported:
@@ -184,16 +179,16 @@ def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> 
 
 
 def silence(
-    findings: Iterable[Finding], sources: Sequence[Source], table: Mapping[str, FrontEnd], read: Read = extract.read
+    findings: Iterable[Finding], sources: Sequence[Source], table: Mapping[str, FrontEnd]
 ) -> tuple[suppress.Sifted, tuple[suppress.Suppression, ...]]:
     """Part the findings from those that a comment in the source silences."""
     by_language = {front_end.name: front_end for front_end in table.values()}
 
     def comments(source: Source) -> Sequence[Comment]:
-        data = read(source.path)
+        data = extract.read(source.path)
         return [] if isinstance(data, SourceError) else by_language[source.module.language].comments(data)
 
-    suppressions = suppress.collect(sources, comments, lambda path: text_lines(path, read))
+    suppressions = suppress.collect(sources, comments, text_lines)
     return suppress.sift(findings, suppressions), suppressions
 
 
@@ -213,9 +208,9 @@ def unknown_names(suppressions: Iterable[suppress.Suppression], packs: Iterable[
     )
 
 
-def text_lines(path: str, read: Read = extract.read) -> list[str]:
+def text_lines(path: str) -> list[str]:
     """A file's lines for people to read; none if it cannot be read any more."""
-    data = read(path)
+    data = extract.read(path)
     if isinstance(data, SourceError):
         return []
     # Not splitlines(): compilers count neither form feeds nor Unicode separators as line ends.

@@ -29,11 +29,24 @@ def bad_annotation(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        def __init__(self):
-            self._mutex = threading.Lock()
-            self._routes = {}                # guarded_by: self._lock
+        class Router:
+            def __init__(self):
+                self._mutex = threading.Lock()
+                self._routes = {}                     # guarded_by: self._lock
 
-    Use instead the lock's name: `# guarded_by: self._mutex`.
+    Use instead the lock's name:
+
+        class Router:
+            def __init__(self):
+                self._mutex = threading.Lock()
+                self._routes = {}                     # guarded_by: self._mutex
+
+    In Go:
+
+        type Store struct {
+            mutex sync.Mutex
+            items map[string]int // guarded_by: mu
+        }
 
     ## How it decides
 

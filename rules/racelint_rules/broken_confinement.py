@@ -26,16 +26,43 @@ def broken_confinement(program: Program) -> Iterator[Finding]:
     ## Example
 
         class Hub:
-            def __init__(self):
-                self.sessions = {}               # confined: event-loop
+            def __init__(self, loop):
+                self.loop = loop
+                self.sessions = {}                    # confined: event-loop
 
             def start(self):
                 threading.Thread(target=self._expire).start()
 
             def _expire(self):
-                self.sessions.clear()            # on the thread
+                self.sessions.clear()                 # on the thread
 
-    Use instead `loop.call_soon_threadsafe(self.sessions.clear)`.
+    Use instead:
+
+        def _expire(self):
+            self.loop.call_soon_threadsafe(self._clear)
+
+        def _clear(self):
+            self.sessions.clear()
+
+    In Go:
+
+        type Hub struct {
+            sessions map[string]int // confined: dispatch
+        }
+
+        func (h *Hub) Start() {
+            go h.dispatch()
+            go h.expire()
+        }
+
+        // confined: dispatch
+        func (h *Hub) dispatch() {
+            h.sessions["new"]++
+        }
+
+        func (h *Hub) expire() {
+            clear(h.sessions)                         // on another goroutine
+        }
 
     ## How it decides
 

@@ -27,13 +27,22 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        def add(self, host):
-            with self._lock:
-                self._hosts[host] = Pool(host)
+        class Pools:
+            def __init__(self):
+                self._lock = threading.Lock()
+                self._hosts = {}
 
-        def shutdown(self):
-            for pool in self._hosts.values():      # a host added meanwhile raises RuntimeError
-                pool.shutdown()
+            def add(self, host):
+                with self._lock:
+                    self._hosts[host] = Pool(host)
+
+            def remove(self, host):
+                with self._lock:
+                    del self._hosts[host]
+
+            def shutdown(self):
+                for pool in self._hosts.values():     # a host added meanwhile raises RuntimeError
+                    pool.shutdown()
 
     Use instead:
 
@@ -43,31 +52,72 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             for pool in pools:
                 pool.shutdown()
 
+    In Go:
+
+        type Hosts struct {
+            mu    sync.Mutex
+            hosts map[string]int
+        }
+
+        func (h *Hosts) Add(name string) {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            h.hosts[name]++
+        }
+
+        func (h *Hosts) Remove(name string) {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            delete(h.hosts, name)
+        }
+
+        func (h *Hosts) Count(name string) int {
+            return h.hosts[name]                      // beside a write the runtime may end the program
+        }
+
+    Use instead:
+
+        func (h *Hosts) Count(name string) int {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            return h.hosts[name]
+        }
+
     ## How it decides
 
     Locks are followed through `with`, acquire and release, helpers, decorators, base classes, conditions over a lock
     and callers that hold them. Accesses by constructors, of objects that nobody else knows yet, before the first start
-    and after the join do not count. Silent: plain reads, single item operations and snapshots (`list(d)`), functions
-    whose name or docstring says that the caller holds the lock (`_locked`), locks of unknown origin.
+    and after the join do not count.
+
+    ### Python
+
+    Silent: plain reads, single item operations and snapshots (`list(d)`), functions whose name or docstring says that
+    the caller holds the lock (`_locked`), locks of unknown origin.
 
     Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
     beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
     the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
     where a caller would go behind the object that holds this one and its lock.
 
-    In Go any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that
-    the two ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for
-    that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
-    function takes is no guard. What lies in an object that has the lock (the elements of its slice) is guarded by
-    that, if the way there leads through the object. Silent: functions named `Unsafe...`, locks that are another
-    object's, what comes before a goroutine is started, what the only writer reads in the goroutine (or the
-    function) that alone writes, maps and slices that are only ever replaced whole when they are handed out.
+    ### Go
 
-    An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see the README): every access of
-    the place without the lock is reported with high confidence, whatever the inference believes, and every call of the
-    function. Constructors, and objects that nobody else knows yet, need no lock. Writes and iterations are errors, in
-    Go all accesses; reads are warnings in Python. A call of a function that requires a lock is an error, and so is
-    starting one elsewhere.
+    Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
+    ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends
+    the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes
+    is no guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
+    there leads through the object.
+
+    Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what
+    the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever
+    replaced whole when they are handed out.
+
+    ### Annotations
+
+    An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see docs/annotations.md): every
+    access of the place without the lock is reported with high confidence, whatever the inference believes, and every
+    call of the function. Constructors, and objects that nobody else knows yet, need no lock. Writes and iterations are
+    errors, in Go all accesses; reads are warnings in Python. A call of a function that requires a lock is an error, and
+    so is starting one elsewhere.
 
     ## Known limits
 

@@ -61,10 +61,11 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        def annotate(self, name):
-            service = self.lister.get(name)
-            service["metadata"]["annotations"]["seen"] = "yes"     # every reader of the lister sees it
-            self.client.update(service)
+        class Annotator:
+            def annotate(self, name):
+                service = self.lister.get(name)
+                service["metadata"]["annotations"]["seen"] = "yes"     # every reader of the lister sees it
+                self.client.update(service)
 
     Use instead:
 
@@ -75,42 +76,65 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     In Go:
 
-        node, err := c.nodeLister.Get(name)
-        node.Annotations["seen"] = "yes"                               // two workers: concurrent map writes
+        func (c *Controller) mark(name string) error {
+            node, err := c.nodeLister.Get(name)
+            if err != nil {
+                return err
+            }
+            node.Annotations["seen"] = "yes"                           // two workers: concurrent map writes
+            return c.update(node)
+        }
 
     Use instead:
 
-        cached, err := c.nodeLister.Get(name)
-        node := cached.DeepCopy()
-        node.Annotations["seen"] = "yes"
+        func (c *Controller) mark(name string) error {
+            cached, err := c.nodeLister.Get(name)
+            if err != nil {
+                return err
+            }
+            node := cached.DeepCopy()
+            node.Annotations["seen"] = "yes"
+            return c.update(node)
+        }
 
     ## How it decides
 
-    The finding stands in the function that got hold of the object: at the change, or at the call that leads to it. A
-    copy protects as deep as it goes: `dict(x)`, `x.copy()`, `{**x}`, `list(x)`, `x[:]`, `copy.copy(x)` the top level,
+    The finding stands in the function that got hold of the object: at the change, or at the call that leads to it. Of
+    one source and function the first change is told, the others are listed, as are the other functions that hand the
+    same source to the line that makes the change.
+
+    ### Copies
+
+    A copy protects as deep as it goes: `dict(x)`, `x.copy()`, `{**x}`, `list(x)`, `x[:]`, `copy.copy(x)` the top level,
     `copy.deepcopy(x)` all of it; a nested part that is replaced by a new one (`x["metadata"] = {...}`) is this
     function's own. In Go `x := *cached` and `for _, x := range list.Items` copy what the struct itself holds: its plain
     fields are the function's own, its maps, slices and pointers are shared; `DeepCopy()` and decoding copy all of it. A
     list that a lister returns is a new one: sorting or cutting it is fine, changing what is in it is not.
 
-    Shared are: what the methods of a library's cache return; what is given to functions that were registered with
-    `add_event_handler`; results of remembering functions, if they are containers; entries of a class that follows
-    changes (it calls something named `watch`) or goes by the name of a cache and is filled from outside, for everybody
-    but that class; values computed once and kept under a cache's name; settings (`traitlets` with `config=True`,
-    `oslo.config`), presets (constants in capitals) and `__dict__` of a shared object, if they are changed under another
-    name than their own; a parameter's default that is a list or dict; a mapping of an object or module that is copied
-    to be changed, and changed deeper than the copy goes; in Go a parameter's struct that is copied to be changed
-    likewise, and a variable's object that a function takes as one of several and changes while nobody changes it by its
-    name. Of one source and function the first change is told, the others are listed, as are the other functions that
-    hand the same source to the line that makes the change.
+    ### What is shared
+
+    - what the methods of a library's cache return; what is given to functions that were registered with
+      `add_event_handler`; results of remembering functions, if they are containers;
+    - entries of a class that follows changes (it calls something named `watch`) or goes by the name of a cache and is
+      filled from outside, for everybody but that class; values computed once and kept under a cache's name;
+    - settings (`traitlets` with `config=True`, `oslo.config`), presets (constants in capitals) and `__dict__` of a
+      shared object, if they are changed under another name than their own;
+    - a parameter's default that is a list or dict; a mapping of an object or module that is copied to be changed, and
+      changed deeper than the copy goes;
+    - in Go a parameter's struct that is copied to be changed likewise, and a variable's object that a function takes
+      as one of several and changes while nobody changes it by its name.
 
     Silent: changes that the cache's own class makes, or the class that holds the cache and has made all containers in
     it; registries, pools and other containers of objects with a life of their own; memos that begin empty (`return
     {}`): a place to keep things; remembered views of an object's own state, and parts of it, for its class; constants
     that the same function also changes by name, tables of constants with empty entries; defaults of parameters in which
-    nothing can be left. Confidence is high for library caches, handlers, mirrors of a watch and remembering functions,
-    medium for what is shared by its name and where a callee was found by its name, low (hidden) over more than three
-    calls, and where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`).
+    nothing can be left.
+
+    ### Confidence
+
+    High for library caches, handlers, mirrors of a watch and remembering functions, medium for what is shared by its
+    name and where a callee was found by its name, low (hidden) over more than three calls, and where an entry is only
+    put right, as everybody would do it (`if d[k] is None: d[k] = []`).
 
     ## Known limits
 

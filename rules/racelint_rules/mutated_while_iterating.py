@@ -53,13 +53,40 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        for name in self.extensions:
-            self.unload(name)            # unload() ends with: del self.extensions[name]
+        class Bot:
+            def __init__(self):
+                self.extensions = {}
+
+            def close(self):
+                for name in self.extensions:
+                    self.unload(name)                 # the next turn raises RuntimeError
+
+            def unload(self, name):
+                self.extensions[name].close()
+                del self.extensions[name]
 
     Use instead:
 
-        for name in list(self.extensions):
-            self.unload(name)
+        def close(self):
+            for name in list(self.extensions):
+                self.unload(name)
+
+    In Go:
+
+        func withoutEmpty(names []string) []string {
+            for i, name := range names {
+                if name == "" {
+                    names = append(names[:i], names[i+1:]...)    // the next one is skipped
+                }
+            }
+            return names
+        }
+
+    Use instead:
+
+        func withoutEmpty(names []string) []string {
+            return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+        }
 
     ## How it decides
 

@@ -23,10 +23,15 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
 
     ## Example
 
-        async def connection(self):
-            if self._connection is None:
-                self._connection = await connect()     # two callers at once: two connections
-            return self._connection
+        class Client:
+            def __init__(self):
+                self._lock = asyncio.Lock()
+                self._connection = None
+
+            async def connection(self):
+                if self._connection is None:
+                    self._connection = await connect()     # two callers at once: two connections
+                return self._connection
 
     Use instead:
 

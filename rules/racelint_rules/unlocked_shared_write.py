@@ -21,19 +21,71 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Single reads and stores of one value are atomic in Python, what is made of several is not: `n += 1` loses updates, a
     dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted upon.
+    In Go a program that races has no meaning: values may be torn or stale for ever, and the runtime ends a program that
+    it sees use one map from two goroutines.
 
     ## Example
 
-        def start(self):
-            threading.Thread(target=self._sync).start()
+        class Clusters:
+            def __init__(self):
+                self.clusters = {}
 
-        def _sync(self):
-            self.clusters[name] = load(name)
+            def start(self):
+                threading.Thread(target=self._sync).start()
 
-        def names(self):                          # called by request handlers
-            return [c.name for c in self.clusters.values()]
+            def _sync(self):
+                for cluster in watch():
+                    self.clusters[cluster.name] = cluster
 
-    Use instead one lock on both sides, or iterate over a snapshot: `list(self.clusters.values())`.
+            def zones(self):                          # called by request handlers
+                return [cluster.zone for cluster in self.clusters.values()]
+
+    Use instead one lock on both sides, or iterate over a snapshot:
+
+        def zones(self):
+            return [cluster.zone for cluster in list(self.clusters.values())]
+
+    In Go:
+
+        type Poller struct {
+            state string
+        }
+
+        func (p *Poller) Start() {
+            go p.run()
+        }
+
+        func (p *Poller) run() {
+            for {
+                p.state = fetch()
+            }
+        }
+
+        func (p *Poller) State() string {             // called by handlers
+            return p.state
+        }
+
+    Use instead a mutex on both sides (or an atomic):
+
+        type Poller struct {
+            mu    sync.Mutex
+            state string
+        }
+
+        func (p *Poller) run() {
+            for {
+                state := fetch()
+                p.mu.Lock()
+                p.state = state
+                p.mu.Unlock()
+            }
+        }
+
+        func (p *Poller) State() string {
+            p.mu.Lock()
+            defer p.mu.Unlock()
+            return p.state
+        }
 
     ## How it decides
 
@@ -42,38 +94,39 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     start in the function that starts, after the join, objects that are fresh or each context's own, thread-locals,
     queues, events, multiprocessing.
 
-    Errors: a container resized while it is iterated; a container replaced while another context changes it in place,
-    if both contexts are proven; a wait() for what was tested before its condition was taken, against who changes that
-    and notifies. Warnings, for what follows hangs on what the program means to do: two updates (`+=`) of a value
-    that is used as it is then, or tested for one value; an update against another store; a check and an act that
-    depends on it, against a write that falsifies the check, if something is opened or taken twice; two increments of
-    a count that decides nothing; a list that loses elements while it is iterated; a use after a test for None,
-    against a store of None; a value computed again and again in one thread and tested in another; what a decorator
-    object stores on itself for the call at hand. Not shown (notes):
-    constants, single item operations, memos whose value has no identity, two stores of computed values, counts that
-    start anew now and then, counts that are only compared with a threshold, objects that are made on demand for the
-    whole program, entries that are taken out by their key.
+    A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
+    that fails, else at the write.
 
-    Confidence is high if both contexts are started in the project or the start stands in the class itself; medium with
-    callers from outside on containers; low (hidden) where objects may be different ones, over long chains of calls,
-    where a method was found by its name alone, where an exception handler deals with the outcome, for plain stores
-    beside plain stores, and for callers beside the event loop.
+    ### Python: what is an error, a warning, nothing
 
-    In Go every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that
-    races has no meaning. A variable is one location, the content of a map is another one; elements of slices are
-    not compared. The read side of an RWMutex excludes writers only. Ordered, hence silent: before the `go`
-    statement, after `wg.Wait()`, after a receive from a channel that the function has made or that an object has
-    for its signals; variables that are new in each turn of the loop that starts the goroutines; `sync.Once`,
-    atomics, `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a
-    handler is registered after; what another program of the repository does. Closures and methods that are handed
-    to helpers and workers are followed there. Of a type of which the program makes one object all accesses are of
-    that object. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1. A write under
-    the read side of a lock that others hold, too, is told as such. High confidence needs two contexts that the
-    project or a library starts (goroutines, handlers, informers, reconcilers) on an object that is shared for sure;
-    a caller beside a goroutine is medium at most. Low: elements of containers (a worker mostly has a key of its
-    own), parameters of unknown origin, objects found in two fields, what is set once under a lock, setters,
-    registrations, what constructors and what sets the program up write before callers come, what interfaces with a
-    single method lead to. A write under a lock of the object itself says that others have the object.
+    Errors:
+
+    - a container resized while it is iterated;
+    - a container replaced while another context changes it in place, if both contexts are proven;
+    - a wait() for what was tested before its condition was taken, against who changes that and notifies.
+
+    Warnings, for what follows hangs on what the program means to do:
+
+    - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
+      store;
+    - a check and an act that depends on it, against a write that falsifies the check, if something is opened or taken
+      twice;
+    - two increments of a count that decides nothing;
+    - a list that loses elements while it is iterated;
+    - a use after a test for None, against a store of None;
+    - a value computed again and again in one thread and tested in another;
+    - what a decorator object stores on itself for the call at hand.
+
+    Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
+    values, counts that start anew now and then, counts that are only compared with a threshold, objects that are made
+    on demand for the whole program, entries that are taken out by their key.
+
+    ### Python: confidence
+
+    High if both contexts are started in the project or the start stands in the class itself; medium with callers from
+    outside on containers; low (hidden) where objects may be different ones, over long chains of calls, where a method
+    was found by its name alone, where an exception handler deals with the outcome, for plain stores beside plain
+    stores, and for callers beside the event loop.
 
     Two callers at once are shown by a lock of the object that no started context takes, in the methods that take it,
     and by a thread of the object that calls what it was given with the object itself: then updates, resized iterations
@@ -82,8 +135,27 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
     seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own.
 
-    A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
-    that fails, else at the write.
+    ### Go
+
+    Every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that races
+    has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
+    compared. The read side of an RWMutex excludes writers only; a write under the read side of a lock that others hold,
+    too, is told as such.
+
+    Ordered, hence silent: before the `go` statement, after `wg.Wait()`, after a receive from a channel that the
+    function has made or that an object has for its signals; variables that are new in each turn of the loop that starts
+    the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to the start,
+    and come first; what a handler is registered after; what another program of the repository does.
+
+    Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
+    one object all accesses are of that object. A controller has one worker, unless `MaxConcurrentReconciles` is a
+    number above 1. A write under a lock of the object itself says that others have the object.
+
+    High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
+    reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
+    containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
+    is set once under a lock, setters, registrations, what constructors and what sets the program up write before
+    callers come, what interfaces with a single method lead to.
 
     ## Known limits
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from racelint import extract
+from racelint import extract, texts
 from racelint.cli import cli
 
 
@@ -156,7 +156,7 @@ def test_an_unreadable_file_is_told(tmp_path, bug, monkeypatch, capsys):
             raise PermissionError(13, "Permission denied")
         return reading(path, *arguments, **keywords)
 
-    monkeypatch.setattr(extract, "open", refuse, raising=False)  # a superuser may read any file
+    monkeypatch.setattr(texts, "open", refuse, raising=False)  # a superuser may read any file
     monkeypatch.chdir(tmp_path)
     status = cli.main(["check", "--format", "json"], standalone_mode=False)
     report = json.loads(capsys.readouterr().out)

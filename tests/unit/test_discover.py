@@ -176,3 +176,30 @@ def test_a_path_that_does_not_exist():
 def test_project_root(tree, tmp_path):
     tree({"pyproject.toml": "", "a/b/c.py": ""})
     assert project_root(tmp_path / "a" / "b") == tmp_path
+
+
+def test_files_that_a_hook_names_are_left_out_as_their_directory_leaves_them_out(tree):
+    root = tree(
+        {
+            "pyproject.toml": "",
+            ".git/HEAD": "",
+            ".gitignore": "build/\n",
+            "a.py": "",
+            "b.py": "",
+            "stub.pyi": "",
+            "tests/c.py": "",
+            "vendor/d.py": "",
+            "build/e.py": "",
+            "gen/f.py": "",
+            "run": "#!/usr/bin/env python3\n",
+            "gen/run": "#!/usr/bin/env python3\n",
+        }
+    )
+    excludes = [Exclude(root.as_posix(), ("/gen/",))]
+    names = ["a.py", "stub.pyi", "tests/c.py", "vendor/d.py", "build/e.py", "gen/f.py", "run", "gen/run"]
+    scope = discover([str(root / name) for name in names], TABLE, excludes, force_exclude=True)
+    assert {os.path.relpath(path, root) for path in scope.named} == {"a.py", "run"}
+    assert not scope.insisted
+    assert not scope.errors
+    quiet = {os.path.relpath(file.path, root): file.quiet for file in scope.files}
+    assert quiet == {"a.py": False, "b.py": False, "run": False, "tests/c.py": True, "vendor/d.py": True}

@@ -41,7 +41,7 @@ def pair(one: str, other: str, *, private: bool = True) -> Parallel:
         ("self.n += 1", "self.n += 1\ncompute(self.n)\nif self.n > 9: print('yes')", "update-update n"),
         ("self.rows['a'] += 1", "self.rows['a'] += 1", "count-count rows"),
         ("self.rows['a'] += 1", "self.rows['a'] += 1\nif 'a' in self.rows: print('yes')", "update-update rows"),
-        ("self.n += 1", "self.n = compute()", "update-store n"),
+        ("self.n += 1", "self.n = compute()", "(update-store n)"),
         ("self.n += 1", "self.n = 0", "(update-reset n)"),
         ("self.rows = {'b': 2}", "self.rows['a'] = 1", "replace-change rows"),
         ("self.items = [2]", "self.items.append(1)", "replace-change items"),

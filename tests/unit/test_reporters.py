@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 from importlib.resources import files
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from tests.unit.findings import at, race, render
 
 from racelint.finding import (
     Access,
-    Confidence,
     Context,
     Edit,
     Finding,
@@ -20,60 +21,11 @@ from racelint.finding import (
     Severity,
     SourceError,
     Span,
-    Step,
 )
 from racelint.report import Report, Summary
 from racelint.reporters import FORMATS, View, reporters
 from racelint.reporters.excerpt import excerpt
 from racelint.reporters.fingerprint import fingerprints
-
-MIRROR = "/work/app/controllers/mirror.py"
-SOURCE = ["pass"] * 84 + [
-    "class MirrorWatcher:",
-    "        alive = self._liveness.get()",
-    "",
-    "        self.gateway_alive = alive",
-]
-
-
-def at(line: int, column: int = 1, path: str = MIRROR, end_column: int = 0) -> Location:
-    return Location(path, Span(line, column, line, end_column or column + 4))
-
-
-def race(**changes: object) -> Finding:
-    values: dict[str, object] = {
-        "rule": "unlocked-shared-write",
-        "severity": Severity.WARNING,
-        "confidence": Confidence.HIGH,
-        "location": at(88, 9, end_column=27),
-        "message": "MirrorWatcher.gateway_alive is stored by one thread while another reads it, with no common lock",
-        "symbol": "MirrorWatcher.gateway_alive",
-        "function": "MirrorWatcher._repair_loop",
-        "accesses": (
-            Access("write", "store", at(88), "MirrorWatcher._repair_loop", Context("thread", at(41))),
-            Access(
-                "other",
-                "read",
-                at(12, path="/work/app/controllers/endpoints.py"),
-                "repair",
-                Context("thread", at(40)),
-                ("self._lock",),
-                (Step(at(132), "MirrorWatcher.process_events"), Step(at(140), "MirrorWatcher.repair_endpoints")),
-            ),
-        ),
-        "because": "both threads live as long as the watcher, and nothing orders the two accesses",
-        "harm": "endpoints are repaired from a liveness value that is already stale",
-        "mend": "hold one lock on both sides, or pass the value through the event queue that is there",
-    }
-    return Finding(**{**values, **changes})  # type: ignore[arg-type]
-
-
-def render(name: str, report: Report, width: int = 80) -> str:
-    stream = io.StringIO()
-    view = View("/work/app", lambda path: SOURCE, {"unlocked-shared-write": "Use a lock."}, 0.42, width)
-    reporters()[name](report, view, stream)
-    return stream.getvalue()
-
 
 TEXT = """\
 controllers/mirror.py:88:9  warning  unlocked-shared-write
@@ -197,6 +149,140 @@ def test_fingerprints_outlive_moved_lines_and_tell_equals_apart():
     assert marks(race(message="held in 8 of 11")) == marks(moved)
     assert len(set(marks(race(), race(location=at(90)), race(symbol="x"), race(function="g")))) == 4
     assert marks(race(), race(location=at(90)))[0] == marks(race())[0]
+
+
+COUNTED = """\
+     2  unlocked-shared-write    1 error, 1 warning
+     1  mutated-while-iterating  1 warning
+
+"""
+
+
+def test_statistics_count_by_rule():
+    findings = (
+        race(),
+        race(rule="mutated-while-iterating"),
+        race(severity=Severity.ERROR, location=at(1, path="/b.py")),
+    )
+    report = Report(findings, summary=Summary(files=3, lines=9))
+    assert render("text", report, statistics=True) == COUNTED + "1 error, 2 warnings in 3 files (9 lines); 0.4 s\n"
+    assert render("text", report, statistics=True, quiet=True) == COUNTED
+    document = json.loads(render("json", report, statistics=True))
+    assert document["statistics"][0] == {
+        "rule": "unlocked-shared-write",
+        "findings": 2,
+        "counts": {"error": 1, "warning": 1, "note": 0},
+        "files": 2,
+    }
+    assert len(document["findings"]) == 3
+    schema = json.loads(files("racelint.reporters").joinpath("report.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert "statistics" not in json.loads(render("json", report))
+
+
+def test_quiet_text_has_findings_only():
+    report = Report((race(),), summary=Summary(files=3, lines=1200, hidden=2, suppressed=1))
+    assert render("text", report, quiet=True) == TEXT.rpartition("1 warning in")[0]
+    assert render("text", Report(), quiet=True) == ""
+
+
+def test_colour_is_what_the_view_says(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
+    coloured = render("text", Report((race(),)), colour=True)
+    assert "\x1b[1;33mwarning" in coloured
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" not in render("text", Report((race(),)))
+
+
+GITHUB = """\
+::warning file=controllers/mirror.py,line=88,endLine=88,col=9,endColumn=27,title=racelint (unlocked-shared-write)::\
+controllers/mirror.py:88:9: unlocked-shared-write: MirrorWatcher.gateway_alive is stored by one thread while another \
+reads it, with no common lock\
+%0Astore at controllers/mirror.py:88 in MirrorWatcher._repair_loop, thread started at controllers/mirror.py:41, \
+locks held: none\
+%0Aread at controllers/endpoints.py:12 in repair, thread started at controllers/mirror.py:40, locks held: self._lock\
+%0Abecause: both threads live as long as the watcher, and nothing orders the two accesses\
+%0Aharm: endpoints are repaired from a liveness value that is already stale\
+%0Amend: hold one lock on both sides, or pass the value through the event queue that is there
+"""
+
+
+def test_github():
+    assert render("github", Report((race(),))) == GITHUB
+    assert render("github", Report()) == ""
+
+
+def test_github_escapes_properties_and_data_as_the_runner_unescapes_them():
+    place = Location("/work/app/50%,a:b\n.py", Span(2, 5, 4, 1))
+    finding = race(location=place, message="100% ::error::, no\r\nline", severity=Severity.NOTE, accesses=())
+    (line,) = render("github", Report((finding,))).splitlines()
+    properties, data = line.removeprefix("::notice ").split("::", 1)
+    assert properties == "file=50%25%2Ca%3Ab%0A.py,line=2,endLine=4,title=racelint (unlocked-shared-write)"
+    assert data.startswith("50%25,a:b%0A.py:2:5: unlocked-shared-write: 100%25 ::error::, no%0D%0Aline%0A")
+
+
+def test_github_tells_of_files_that_failed():
+    errors = (
+        SourceError("syntax-error", "/work/app/c.py", "bad", 3, 4),
+        SourceError("unreadable", "/work/app/d.py", "no"),
+    )
+    assert render("github", Report(errors=errors)).splitlines() == [
+        "::warning file=c.py,line=3,col=4,title=racelint (syntax-error)::c.py:3:4: syntax-error: bad",
+        "::warning file=d.py,title=racelint (unreadable)::d.py: unreadable: no",
+    ]
+
+
+def test_gitlab():
+    error = SourceError("syntax-error", "/work/app/c.py", "bad", 3, 4)
+    issues = json.loads(render("gitlab", Report((race(), race(severity=Severity.ERROR)), (error,))))
+    assert [(issue["check_name"], issue["severity"], issue["location"]) for issue in issues] == [
+        ("unlocked-shared-write", "minor", {"path": "controllers/mirror.py", "lines": {"begin": 88, "end": 88}}),
+        ("unlocked-shared-write", "major", {"path": "controllers/mirror.py", "lines": {"begin": 88, "end": 88}}),
+        ("syntax-error", "info", {"path": "c.py", "lines": {"begin": 3}}),
+    ]
+    assert len({issue["fingerprint"] for issue in issues}) == 3
+    assert issues[0]["description"].endswith("with no common lock (see also controllers/endpoints.py:12)")
+    assert json.loads(render("gitlab", Report())) == []
+
+
+JUNIT = """\
+<?xml version="1.0" encoding="utf-8"?>
+<testsuites name="racelint" tests="2" failures="1" errors="1">
+  <testsuite name="a&lt;b.py" tests="1" failures="0" errors="1">
+    <testcase name="syntax-error at 3:4" classname="a&lt;b.py" file="a&lt;b.py" line="3">
+      <error message="bad" type="syntax-error">bad</error>
+    </testcase>
+  </testsuite>
+  <testsuite name="b.py" tests="1" failures="1" errors="0">
+    <testcase name="unlocked-shared-write at 88:9" classname="b.py" file="b.py" line="88">
+      <failure message="x &amp; �[31m" type="warning">x &amp; �[31m</failure>
+    </testcase>
+  </testsuite>
+</testsuites>
+"""
+
+
+def test_junit_has_a_suite_for_each_file():
+    finding = race(
+        message="x & \x1b[31m", location=at(88, 9, "/work/app/b.py"), accesses=(), because="", harm="", mend=""
+    )
+    error = SourceError("syntax-error", "/work/app/a<b.py", "bad", 3, 4)
+    assert render("junit", Report((finding,), (error,))) == JUNIT
+
+
+def test_junit_is_xml_whatever_the_text_holds():
+    nasty = "".join(map(chr, range(0x20))) + "\x7f\udce9\ufffe]]> <x y='\"'> & \U0001f512"
+    finding = race(message=nasty, symbol=nasty, function=nasty, location=at(1, path=f"/work/app/{nasty}.py"))
+    root = ElementTree.fromstring(render("junit", Report((finding,), (SourceError("unreadable", nasty, nasty),))))
+    assert [len(suite) for suite in root] == [1, 1]
+    assert "\U0001f512" in (root[0][0][0].text or "")
+
+
+def test_junit_of_nothing_is_one_test_that_passes():
+    root = ElementTree.fromstring(render("junit", Report()))
+    assert (root.get("tests"), len(root), len(root[0]), len(root[0][0])) == ("1", 1, 1, 0)
 
 
 def test_the_table_names_every_format():

@@ -126,7 +126,7 @@ def test_threads_are_another_rule_s_business():
             def _reset(self): self.n = compute()
     """)
     assert names(found) == []
-    assert found.shapes() == ["update-store n"]
+    assert found.shapes() == ["(update-store n)"]
 
 
 # --- callers ----------------------------------------------------------------------------------------------------------

@@ -260,7 +260,7 @@ class Body(Flow[State, Frame]):
         """Whether values are more than what they say: "opened", "object" or ""."""
 
     @abstractmethod
-    def expose(self, path: Value, values: Values) -> None:
+    def expose(self, path: Value, values: Values, state: State) -> None:
         """Others find objects there that were made here."""
 
     @abstractmethod

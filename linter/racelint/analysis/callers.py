@@ -8,7 +8,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.lifecycle import is_closing, is_registration, sets_up_program
+from racelint.analysis.lifecycle import is_closing, is_registration, readies, sets_up_program
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import Places, of_threads
 from racelint.analysis.spots import Silence, Spot
@@ -101,20 +101,28 @@ class Callers:
     def is_setting_up(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing.
 
-        `init_logging()`, `register_codec()` and the like make it for the whole program.
+        `init_logging()`, `register_codec()` and the like make it for the whole program, `init_host()` and `setup()`
+        for what other methods of the same class start.
         """
         if not self._contexts.roots[spot.entry.context].is_external:
             return False
         root = self._contexts.root(spot.function, spot.entry)
         function = self._symbols.functions[root][1]
-        prepares = not function.owner and sets_up_program(function.name)
+        starter = self._contexts.roots[other.entry.context].starter
+        if not function.owner:
+            prepares = sets_up_program(function.name)
+        else:
+            theirs = self._symbols.owner_of(starter) if starter else ""
+            prepares = readies(function.name) and self._identity.is_family(self._symbols.owner_of(root), theirs)
         if function.name != "__init__" and not prepares:
             return False
         return other.entry.context not in self._contexts.started_under.get(root, ())
 
     def goes_behind(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
-        if not self._contexts.roots[spot.entry.context].is_external or not spot.located.own:
+        if not self._contexts.roots[spot.entry.context].is_external:
+            return False
+        if not spot.located.own and not self._symbols.is_ordered_by_steps(spot.function):
             return False
         entered, type_id = self._contexts.root(spot.function, spot.entry), spot.located.type
         if not self._identity.is_family(self._symbols.owner_of(entered), type_id):

@@ -239,7 +239,7 @@ class Effects:
             state.conditions(),
             given,
             span != self.discarded,
-            self.exposed.get(receiver) if receiver is not None and self.exposed else None,
+            self.exposed.get(receiver) if receiver is not None and receiver in state.exposed else None,
             state.told,
         )
         if known is not None:

@@ -7,7 +7,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
-from racelint.analysis.lifecycle import prepares
+from racelint.analysis.lifecycle import prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN
 from racelint.analysis.paths import root
@@ -104,7 +104,8 @@ class Goroutines:
             return False
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
             return False
-        return any(prepares(self._symbols.functions[function][1].name) for function in self._ways.functions(spot))
+        names = [self._symbols.functions[function][1].name for function in self._ways.functions(spot)]
+        return any(prepares(name) or (context.kind == "handler" and serves(name)) for name in names)
 
     def _comes_later(self, spot: Spot, context: Context) -> bool:
         """Whether libraries and callers lead to a context, or else what is started after an access."""

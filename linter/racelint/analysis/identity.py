@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Contexts
@@ -74,28 +75,39 @@ class Identity:
         """Whether two objects of one type were found in two fields: two objects, as far as can be told."""
         if first.located.type in self._contexts.singles:
             return False
-        one, two = self._home(first), self._home(second)
-        return bool(one) and bool(two) and one != two
+        return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
 
-    def _home(self, spot: Spot) -> str:
-        """The field in which an access's object was found: "Type.field", "" if in none."""
-        path: Value | None = spot.access.path
-        while isinstance(path, Element | Member):
-            path = path.base
-        path = path.base if isinstance(path, Field) else None
+    def _homes(self, spot: Spot) -> Iterator[str]:
+        """The field in which an access's object was found, "Type.field", and outward those that have it as a part."""
+        path = _around(spot.access.path)
         function, entry = spot.function, spot.entry
         for _ in range(MOST_CALLS):
             if isinstance(path, Field):
                 owner = self._places.class_of(path.base)
-                return f"{owner}.{path.name}" if owner is not None else ""
-            if isinstance(path, Param | Captured) and self._symbols.is_instance_of(path):
-                return entry.origin.lstrip("=")
+                if owner is None:
+                    return
+                yield f"{owner}.{path.name}"
+                if not self._places.is_own_field(owner, path.name):
+                    return
+                path = _whole(path.base)
+                continue
+            instance = isinstance(path, Param | Captured) and self._symbols.is_instance_of(path)
+            if instance and entry.origin and not entry.origin.startswith("="):
+                yield entry.origin
+                return
             came = self._contexts.entries.get(function, {}).get(entry)
+            if came is not None and isinstance(path, Captured) and path.function == came.caller != function:
+                path, function, entry = self._parameter(path), came.caller, came.entry  # a closure, called in place
+                continue
             if came is None or not isinstance(path, Param) or path.function != function:
-                return ""
-            path = self._contexts.given(came, function, path)
+                return
+            path = _whole(self._contexts.given(came, function, path))
             function, entry = came.caller, came.entry
-        return ""
+
+    def _parameter(self, variable: Captured) -> Value:
+        """The parameter that a captured variable is, if it is one."""
+        names = [parameter.name for parameter in self._symbols.functions[variable.function][1].parameters]
+        return Param(variable.function, names.index(variable.name)) if variable.name in names else variable
 
     def is_whose(self, spot: Spot) -> bool:
         """Whether it is open whose object an access is of: one of several, or a caller's."""
@@ -159,6 +171,19 @@ def _holds_own_lock(spot: Spot) -> bool:
         return False
     owner = spot.located.place.owner
     return any(lock.rpartition(".")[0] == owner for lock in of_threads(spot.locks))
+
+
+def _whole(path: Value | None) -> Value | None:
+    """What has the element that a path leads to."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path
+
+
+def _around(path: Value) -> Value | None:
+    """The object of which a path leads to a field, or to what is in it."""
+    field = _whole(path)
+    return field.base if isinstance(field, Field) else None
 
 
 def _class(spot: Spot) -> str:

@@ -41,9 +41,19 @@ def sets_up_program(name: str) -> bool:
     return is_starting(name) or name.startswith("register_")
 
 
+def readies(name: str) -> bool:
+    """Whether a method makes its object ready before it is put into service, by its first word: `init_host`."""
+    return CAPITAL.split(name)[0].lower().split("_")[0] in SETTING_UP - {"new"}
+
+
 def prepares(name: str) -> bool:
     """Whether a function makes an object or puts it into service, by its first word: `newStore`, `StartEtcd`."""
     return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
+
+
+def serves(name: str) -> bool:
+    """Whether a function lets requests in, when it has made all that they need: `Run`, `ListenAndServe`."""
+    return CAPITAL.split(name)[0].lower() in ("run", "serve", "listen")
 
 
 def sets_up(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.attributes import Attributes
+from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.paths import root
 from racelint.analysis.starting import Starting
 from racelint.analysis.state import Held, State
@@ -65,16 +66,16 @@ class Locking(Starting, Attributes):
         """Whether an annotation names something as a lock."""
         return isinstance(value, Field | Global | Captured) and value.name in self.symbols.declared_locks
 
-    def publish(self, path: Value, values: Values) -> None:
+    def publish(self, path: Value, values: Values, state: State) -> None:
         """What a shared path holds is no longer this function's own."""
-        self.expose(path, values)
+        self.expose(path, values, state)
         for value in values:
             if isinstance(value, (Fresh, Copy)) and self.types.container(value) is not None:
                 self.holders[value] = path
         if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             self.published.update(values)
 
-    def expose(self, path: Value, values: Values) -> None:
+    def expose(self, path: Value, values: Values, state: State) -> None:
         """Remember where others find objects that were made here, in a language in which that is compared."""
         start = root(path)
         if self.traits.atomic_steps or not isinstance(start, Param | Global | Captured):
@@ -83,6 +84,7 @@ class Locking(Starting, Attributes):
             for value in values:
                 if isinstance(value, Fresh):
                     self.effects.exposed.setdefault(value, path)
+                    state.exposed |= {value}
 
     def _own_lock(self, type_id: str) -> str:
         """The kind of lock that a class of the project is, by its methods and its name."""
@@ -110,7 +112,8 @@ class Locking(Starting, Attributes):
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
-        if kept == state.held and not self.perhaps and self.lock_kind(value):
+        nameable = visible(value) and len(self.summary.releases) < MOST_EVENTS
+        if kept == state.held and nameable and not self.perhaps and self.lock_kind(value):
             self.summary.releases[value] = None
         state.held = kept
 

@@ -75,10 +75,10 @@ class Order:
 
     def _has_waited(self, spot: Spot, context: int) -> bool:
         """Whether a caller on the way has waited for what it had started, and a context comes from that."""
-        if not self._symbols.is_ordered_by_steps(spot.function):
-            return False
-        for caller, span in self._contexts.way(spot.function, spot.entry):
-            if self._comes_from(context, caller):
+        way = self._contexts.way(spot.function, spot.entry)
+        called = [*[function for function, _ in way[1:]], spot.function]
+        for (caller, span), callee in zip(way, called, strict=False):
+            if self._comes_from(context, caller) and not self._comes_from(context, callee):
                 sites = [site for site in self._effects[caller].calls.values() if site.span == span]
                 if sites and all(site.joined & LOCAL for site in sites):
                     return True

@@ -37,6 +37,7 @@ from racelint.analysis.unknowns import Unknowns
 from racelint.analysis.violations import Violation, ViolationTeller
 from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, MemoryModel, load
+from racelint.log import phase
 from racelint.model import Attr, Function, Item, Name, Source
 from racelint.span import Span
 from racelint.unknown import Unknown
@@ -185,6 +186,7 @@ class Program:
         linked = self._link()
         return HeldLocks(self._symbols, self._types, self._summaries.effects, linked.places, linked.contexts)
 
+    @phase("contexts, locks and races", least=0.01)
     def _link(self) -> _Linked:
         """Contexts and what they do, computed once."""
         if self._linked is None:
@@ -220,6 +222,7 @@ class Program:
             )
         return self._linked
 
+    @phase("what functions do", least=0.01)
     def _run_all(self) -> None:
         with _deep_recursion():
             for function_id, source, _ in self.functions():

@@ -20,9 +20,14 @@ from racelint.analysis.places import Place, Places, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
+from racelint.model import Const
 
 ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
+OF_CLOSE_CALLS = frozenset({"check-act", "check-use", "replace-change"})  # two steps, and another one just between them
+PROVEN = 3  # the confidence in two contexts that both are known to run
+MOST_PAIRS = 4_000  # of accesses to one place that are judged
+WORST = (ERROR, PROVEN, True)
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 
 
@@ -66,7 +71,7 @@ class Races:
 
     def _best(self, place: Place, spots: list[Spot]) -> Pair | None:
         best: Pair | None = None
-        rank = (0, 0, 0)
+        rank, left = (0, 0, 0), MOST_PAIRS
         meeting: dict[object, list[Spot]] = {}  # by what does not hang on the entry state, what may collide with it
         for write in spots:
             if not write.is_write:
@@ -75,6 +80,9 @@ class Races:
             if key not in meeting:
                 meeting[key] = self._colliding(place, write, spots)
             for other in (*meeting[key], *self.callers.by_contract(write, spots)):
+                if left == 0 or rank == WORST:
+                    return best
+                left -= 1
                 race = self.judge(place, write, other)
                 if isinstance(race, Silence):
                     continue
@@ -108,14 +116,14 @@ class Races:
             return Silence.HARMLESS
         if self._is_one is not None and self._is_one(write, other):
             return Silence.ONE_CONTEXT
+        if overlap(self.ways.locks(write, other), self.ways.locks(other, write)):
+            return Silence.SAME_LOCK
         silence = self._never_meet(write, other)
         if silence is not None:
             return silence
         confidence = self._parallel.confidence(write, other)
         if isinstance(confidence, Silence):
             return confidence
-        if overlap(self.ways.locks(write, other), self.ways.locks(other, write)):
-            return Silence.SAME_LOCK
         if self.identity.never_one(write, other):
             return Silence.APART
         if shape == "update-update" and not self.is_tested(place):
@@ -126,6 +134,8 @@ class Races:
             confidence = min(confidence, 2) if self.identity.locks_itself(write, other) else 1
         roots = self._contexts.roots
         callers = roots[write.entry.context].is_external and roots[other.entry.context].is_external
+        if shape in OF_CLOSE_CALLS and confidence < PROVEN and not callers:
+            confidence = 1
         return Pair(place, write, other, shape, self.callers.evidence(write) if callers else "contexts", confidence)
 
     def _never_meet(self, write: Spot, other: Spot) -> Silence | None:
@@ -173,13 +183,15 @@ class Races:
         """Whether little depends on who comes first."""
         match shape:
             case "store-test":
-                return not self._decides(write, other) or self._is_made_on_demand(place, write, other)
+                return not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
             case "update-update":
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
                 return not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
+            case "update-store":
+                return not (write.access.held or other.access.held)  # a number that nobody cares to guard
             case "update-reset":
                 return True  # a count is a little off
             case "check-use" | "check-act":
@@ -227,12 +239,14 @@ class Races:
         function = self._symbols.functions[function_id][1]
         return bool(function.owner) and is_starting(function.name)
 
-    def _decides(self, write: Spot, other: Spot) -> bool:
+    def _decides(self, place: Place, write: Spot, other: Spot) -> bool:
         """Whether it matters which value is seen: one context stores again and again what another one decides by."""
-        roots = self._contexts.roots
-        kinds = {roots[write.entry.context].kind, roots[other.entry.context].kind}
-        if not kinds <= {"thread", "handler"}:
-            return False  # a caller, or a task of the loop, mostly has it told by other means
+        writer, reader = self._contexts.roots[write.entry.context], self._contexts.roots[other.entry.context]
+        if {writer.kind, reader.kind} != {"thread"} or writer.starter is None or writer.starter != reader.starter:
+            return False  # only threads that one function starts are made for each other
+        declared = self._symbols.field(place.owner, place.name) if place.kind == "field" else None
+        if declared is not None and any(assigned.value == Const(None) for assigned in declared[1].values):
+            return False  # what is tested is whether it is there
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
 

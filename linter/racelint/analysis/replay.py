@@ -16,7 +16,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
-from racelint.analysis.state import TASKS, THREADS, Conditions, Held, Invoke, Predicate, Read, Resize, State
+from racelint.analysis.state import LOCAL, TASKS, THREADS, Conditions, Held, Invoke, Predicate, Read, Resize, State
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.summary import Place, Summary
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
@@ -295,6 +295,7 @@ class Replay(Locking, Origins):
         self, summary: Summary, bound: list[Values], substitute: Substitute, call: Span, state: State
     ) -> None:
         """What the callee starts of what it was given, and that it starts or joins anything."""
+        alone = not state.started
         for started in summary.starts:
             for value in substitute(started.callee):
                 args = tuple([substitute.values(values) for values in started.args])
@@ -306,6 +307,11 @@ class Replay(Locking, Origins):
             state.started, state.joined = True, 0
             self.effects.starts_any = True
         state.joined |= summary.joins & (THREADS | TASKS)
+        if alone and summary.starts_any and summary.joins & LOCAL:
+            state.joined |= LOCAL  # it has waited for all that it has started
+            for key, start in self.effects.starts.items():
+                if call.holds(start.span):
+                    self.effects.starts[key] = start._replace(awaited=True)
 
     def _replay_stores(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """Paths that the callee has given other values."""
@@ -327,7 +333,7 @@ class Replay(Locking, Origins):
                 for value in assigned:
                     if isinstance(value, CALLABLE):
                         self.effects.store(target, value)
-                self.publish(target, assigned)
+                self.publish(target, assigned, state)
                 if target != UNKNOWN and not isinstance(target, Captured):
                     news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
                 elif isinstance(target, Captured) and target.name in self.function.cells:

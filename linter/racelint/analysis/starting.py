@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from racelint.analysis.body import Body, Keywords, visible
+from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
 from racelint.analysis.state import LOCAL, THREADS, State
 from racelint.analysis.types import ClassType, LibraryType
@@ -83,7 +83,8 @@ class Starting(Body):
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
         given = [v for values in args for v in values]
-        if (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given]):
+        named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])
+        if named and len(self.summary.starts) < MOST_EVENTS:
             self.summary.starts[start] = None
 
     def note_single(self, call: Call) -> None:

@@ -129,8 +129,8 @@ class State:
     """
 
     __slots__ = (
-        "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "heap", "held", "joined", "pending",
-        "present", "reads", "signalled", "singled", "sources", "started", "told",
+        "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "exposed", "heap", "held", "joined",
+        "pending", "present", "reads", "signalled", "singled", "sources", "started", "told",
         "variables", "waited",
     )  # fmt: skip
 
@@ -147,6 +147,7 @@ class State:
         self.sources: dict[str, tuple[Read, ...]] = {}
         self.reads: list[Read] | None = None
         self.started = False
+        self.exposed: frozenset[Value] = frozenset()  # objects made here that others may find by now
         self.signalled: frozenset[Value] = frozenset()  # objects of which a channel has told that they are ready
         self.told = UNTOLD  # what has been done with channels
         self.joined = 0
@@ -166,6 +167,7 @@ class State:
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
+        other.exposed = self.exposed
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -214,6 +216,7 @@ class State:
             and self.deferred == other.deferred
             and self.started == other.started
             and self.told == other.told
+            and self.exposed == other.exposed
         )
 
     def assign(self, name: str, values: Values) -> None:
@@ -283,6 +286,7 @@ def join(first: State | None, second: State | None) -> State | None:
         first.held = held_in_both(first.held, second.held)
     first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited
     first.crossed |= second.crossed
+    first.exposed |= second.exposed
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)
     joined = first.joined & second.joined

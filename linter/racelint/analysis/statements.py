@@ -242,7 +242,7 @@ class Statements(Calls):
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
             for value in values:
                 self._store_callables(path, value)
-            self.publish(path, values)
+            self.publish(path, values, state)
             for made in [value for value in values if value in self.holders]:
                 self.put_under[made] = (state.held, state.started)
             self._set_flag(path, values, span, state)
@@ -334,7 +334,7 @@ class Statements(Calls):
         elif "__setitem__" in found.insert and not (container is None and _is_index(known)):
             self.change(base, "insert", "[...] =", keys, span, state, added=values, certain=container is not None)
         path = element(base, known)
-        self.expose(base, values)
+        self.expose(base, values, state)
         if path != UNKNOWN:
             state.heap[path] = values
 
@@ -374,7 +374,7 @@ class Statements(Calls):
         self.sink = stmt.target
         mutable = [v for v in current if change and self._changes_in_place(v, stmt.operator)]
         for value in mutable:
-            self.expose(value, added)
+            self.expose(value, added, state)
             self.fill(value, f"{stmt.operator}=", added, stmt.span, state)
             self.change(value, str(change), f"{stmt.operator}=", (), stmt.span, state, added=added)
         if mutable:

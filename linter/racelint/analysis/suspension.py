@@ -159,8 +159,8 @@ class Suspensions:
         if not (entry.sure and other.entry.sure) or MAYBE in (other.receiver, entry.receiver):
             return 1
         far = self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
-        if act is not None and act.kind == "remove" and far:
-            return 1  # mostly of what this very call has put there
+        if act is not None and act.kind == "remove" and (far or other.function != function_id):
+            return 1  # what is taken out by its key is mostly the taker's own
         if act is not None and act.kind == "store" and act.detail == "none" and theirs.is_external:
             return 1  # who gives something up hardly is asked for it meanwhile
         if act is not None and self._is_split(act):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racelint.analysis.contexts import Contexts
+from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.places import of_threads
 from racelint.analysis.spots import Spot
 
@@ -16,10 +16,15 @@ class Ways:
 
     def __init__(self, contexts: Contexts) -> None:
         self._contexts = contexts
+        self._functions: dict[tuple[str, Entry], frozenset[str]] = {}
 
-    def functions(self, spot: Spot) -> set[str]:
+    def functions(self, spot: Spot) -> frozenset[str]:
         """The function of an access and all that call it on the way."""
-        return {spot.function, *[function for function, _ in self._contexts.way(spot.function, spot.entry)]}
+        key = (spot.function, spot.entry)
+        if key not in self._functions:
+            callers = [function for function, _ in self._contexts.way(spot.function, spot.entry)]
+            self._functions[key] = frozenset((spot.function, *callers))
+        return self._functions[key]
 
     def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
         """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from racelint.finding import Fix, Remedy
@@ -48,12 +47,9 @@ class FrontEnd(Protocol):
     def edition(self, path: str) -> str:
         """The language version that the project of the file at `path` declares, "" if none matters."""
 
-    def inference(
-        self, paths: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})
-    ) -> Callable[[str, Span], str | None]:
+    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """A costly type inference over the files at `paths`, asked for the type of the expression at a path and span.
 
-        `texts` has files that are not as they are on disk.
 
         Answers with a dotted name, "builtins.dict", or None. Nothing is done before the first question.
         """

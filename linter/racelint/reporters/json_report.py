@@ -9,6 +9,7 @@ from racelint.finding import Access, Edit, Finding, Fix, Location, Severity, Sou
 from racelint.report import Report
 from racelint.reporters import View
 from racelint.reporters.fingerprint import fingerprints
+from racelint.reporters.statistics import Row, by_rule
 
 VERSION = 1
 
@@ -22,11 +23,17 @@ def write(report: Report, view: View, stream: TextIO) -> None:
     document = {
         "version": VERSION,
         "findings": findings,
+        **({"statistics": [_row(row) for row in by_rule(report.findings)]} if view.statistics else {}),
         "summary": _summary(report),
         "errors": [_error(error, view) for error in report.errors],
     }
     json.dump(document, stream, indent=2)
     stream.write("\n")
+
+
+def _row(row: Row) -> dict[str, Any]:
+    counts = {severity.label: count for severity, count in row.severities.items()}
+    return {"rule": row.rule, "findings": row.total, "counts": counts, "files": row.files}
 
 
 def _summary(report: Report) -> dict[str, Any]:

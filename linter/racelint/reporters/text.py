@@ -10,6 +10,7 @@ from racelint.finding import Access, Finding, Severity
 from racelint.report import Report
 from racelint.reporters import View
 from racelint.reporters.excerpt import Line, clean, excerpt
+from racelint.reporters.statistics import by_rule
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,15 +20,38 @@ LABEL = 9  # width of the words before accesses and advice
 
 
 def write(report: Report, view: View, stream: TextIO) -> None:
-    """Write every finding, then one line of counts. Colour only if the stream is a terminal."""
+    """Write every finding (or counts by rule), then, unless all but findings is to be left out, a line of counts."""
     from rich.console import Console
 
-    console = Console(file=stream, highlight=False, soft_wrap=True)
+    console = Console(
+        file=stream,
+        highlight=False,
+        soft_wrap=True,
+        force_terminal=view.colour,
+        color_system="standard" if view.colour else None,
+        no_color=not view.colour,
+    )
+    for line in _statistics(report) if view.statistics else _findings(report, view):
+        console.print(line)
+    if not view.quiet:
+        console.print(summary(report, view.seconds), style="bold" if report.findings else None, markup=False)
+
+
+def _findings(report: Report, view: View) -> Iterator[Text]:
     for finding in report.findings:
-        for line in _finding(finding, view, unsafe=report.summary.unsafe_fixes):
-            console.print(line)
-        console.print()
-    console.print(summary(report, view.seconds), style="bold" if report.findings else None, markup=False)
+        yield from _finding(finding, view, unsafe=report.summary.unsafe_fixes)
+        yield _text("")
+
+
+def _statistics(report: Report) -> Iterator[Text]:
+    """A line for each rule that found something, the most findings first, and a blank one."""
+    rows = by_rule(report.findings)
+    width = max((len(row.rule) for row in rows), default=0)
+    for row in rows:
+        counts = ", ".join(_count(number, severity.label) for severity, number in row.severities.items() if number)
+        yield _text(f"{row.total:>6,}  ").append(f"{row.rule:<{width}}", "bold").append(f"  {counts}")
+    if rows:
+        yield _text("")
 
 
 def summary(report: Report, seconds: float) -> str:

@@ -6,9 +6,8 @@ import codecs
 import functools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from racelint.finding import Fix, Remedy
@@ -107,9 +106,7 @@ class Go:
 
         return fix(_tree(data), data, remedy)
 
-    def inference(
-        self, paths: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})
-    ) -> Callable[[str, Span], str | None]:
+    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """Nothing but the declared types: they are in the model."""
         return lambda path, span: None
 

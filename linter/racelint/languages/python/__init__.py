@@ -8,9 +8,8 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from types import MappingProxyType
 
 from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
@@ -76,14 +75,12 @@ class Python:
             return True
         return any(part in ("tests", "test", "testing") for part in parts[:-1])
 
-    def inference(
-        self, paths: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})
-    ) -> Callable[[str, Span], str | None]:
+    def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """Types of single expressions, for the few that decide a verdict."""
         from racelint.languages.python.inference import Inference
 
         roots = {import_root(PurePath(path).parent) for path in paths}
-        return Inference(sorted(str(root) for root in roots), texts)
+        return Inference(sorted(str(root) for root in roots))
 
     def module_name(self, path: str) -> str:
         """The dotted name under which a file is imported."""

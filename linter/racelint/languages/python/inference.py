@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+from racelint import texts
 from racelint.languages.python.text import decode, module_name
 from racelint.span import Span
 
@@ -24,9 +24,8 @@ QUERIES = 100  # a run; counted, not timed, so that results are the same on ever
 class Inference:
     """Infers types of expressions, given where they stand. One for each run: astroid keeps a cache for the process."""
 
-    def __init__(self, roots: Sequence[str], texts: Mapping[str, bytes] = MappingProxyType({})) -> None:
-        """`roots` are the folders from which the analysed sources import each other; `texts` are not as on disk."""
-        self._texts = texts
+    def __init__(self, roots: Sequence[str]) -> None:
+        """`roots` are the folders from which the analysed sources import each other."""
         self._roots = list(roots)
         self._modules: dict[str, Any] = {}
         self._left = QUERIES
@@ -45,7 +44,7 @@ class Inference:
                 return None
 
     def _infer(self, path: str, span: Span) -> str | None:
-        data = self._texts[path] if path in self._texts else Path(path).read_bytes()
+        data = texts.read(path)
         node = _at(self._module(path, data), _in_bytes(data, span))
         if node is None:
             return None
