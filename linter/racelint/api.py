@@ -4,9 +4,10 @@ from racelint.analysis.cachewrites import CacheMutation
 from racelint.analysis.declared import Problem
 from racelint.analysis.iteration import IterationConflict
 from racelint.analysis.program import Program
+from racelint.analysis.takeable import Takeable
 from racelint.analysis.told import Race
 from racelint.analysis.violations import Violation
-from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Severity, Span, Step
+from racelint.finding import Access, Confidence, Context, Edit, Finding, Fix, Location, Remedy, Severity, Span, Step
 from racelint.rule import Rule, rule
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "Problem",
     "Program",
     "Race",
+    "Remedy",
     "Rule",
     "Severity",
     "Span",
     "Step",
+    "Takeable",
     "Violation",
     "rule",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Literal
 
 from racelint.span import Location, Span
 
@@ -83,11 +84,34 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Remedy:
+    """What would mend a finding, in words that no language owns; the front end makes the edits.
+
+    `kind` is "snapshot" (iterate over a copy: `places` has the loop), "deep-copy" (of a shared object: `places` has the
+    change, and before it where the object comes from, if the function gets hold of it by an expression) or "hold" (a
+    lock over all `places`, and over nothing in `avoid`). `lock` is the lock's name: a field of the object whose
+    `field` is accessed there, or a variable if `field` is "". `shared` says that its shared side is enough,
+    `is_async` that it excludes tasks and no threads. A remedy that may change what a correct program does is not
+    `safe`.
+    """
+
+    kind: Literal["snapshot", "deep-copy", "hold"]
+    places: tuple[Location, ...]
+    lock: str = ""
+    field: str = ""
+    shared: bool = False
+    is_async: bool = False
+    avoid: tuple[Location, ...] = ()
+    safe: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One bug: where it is reported, what collides, why, what goes wrong and how to mend it.
 
     `symbol` is the place or container (`Type.field`, `module:name` or the expression itself), `function` the qualified
-    name of the function that contains `location`. `because`, `harm` and `mend` are one sentence each.
+    name of the function that contains `location`. `because`, `harm` and `mend` are one sentence each. A rule that knows
+    what would mend the bug says so by `remedy`, or by `fix` if it knows the very edits.
     """
 
     rule: str
@@ -102,6 +126,7 @@ class Finding:
     harm: str = ""
     mend: str = ""
     fix: Fix | None = None
+    remedy: Remedy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +148,7 @@ __all__ = [
     "Finding",
     "Fix",
     "Location",
+    "Remedy",
     "Severity",
     "SourceError",
     "Span",

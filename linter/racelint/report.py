@@ -13,7 +13,8 @@ class Summary:
 
     `hidden` findings lie below the chosen severity or confidence, `suppressed` ones under a comment or
     per-file-ignores. `baselined` ones are known from a baseline, those `outside_diff` are not
-    concerned by what has changed.
+    concerned by what has changed. `fixed` ones are gone (None if nothing was to be
+    fixed); `unsafe_fixes` says that unsafe fixes were (or would be) applied, too.
     """
 
     files: int = 0
@@ -23,6 +24,8 @@ class Summary:
     unused_suppressions: int = 0
     baselined: int = 0
     outside_diff: int = 0
+    fixed: int | None = None
+    unsafe_fixes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

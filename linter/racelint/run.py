@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from racelint import extract, suppress
+from racelint import extract, fixing, suppress
 from racelint.analysis.program import Infer, Program, link
 from racelint.asked import Asked, comments_on
 from racelint.baseline import Baseline, Compared, Entry, compare, stale_entries
@@ -70,6 +70,8 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
     compared = found.compared(request.baseline) if request.baseline else Compared(found.shown, (), ())
     concerned = Concerned(request.changes, analysed.sources) if request.changes else lambda finding: True
     findings = tuple(filter(concerned, compared.new))
+    with phase("fixes"), collector_off():
+        findings = tuple(fixing.with_fixes(findings, analysed.sources, front_ends(), extract.read))
     return Report(
         findings=findings,
         errors=analysed.errors,
@@ -152,12 +154,18 @@ def analyse(request: Request, progress: extract.Progress = lambda done, total: N
     with phase("reading them"), collector_off():
         outcomes = extract.extract(scope.files, table, request.cache, request.jobs, progress, tests=settings.tests)
     sources = to_sources(scope, outcomes, table, tests=settings.tests)
-    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
-    with phase("linking them"), collector_off():
-        program = link(sources, knowledge, inference(sources, table), settings.python_memory_model)
     errors = {*scope.errors, *(outcome for outcome in outcomes.values() if isinstance(outcome, SourceError))}
     in_order = sorted(errors, key=lambda error: (error.path, error.line, error.kind, error.message))
-    return Analysed(scope, sources, program, tuple(in_order))
+    return linked(request, scope, sources, tuple(in_order))
+
+
+def linked(request: Request, scope: Scope, sources: list[Source], errors: tuple[SourceError, ...]) -> Analysed:
+    """A program of sources."""
+    settings = request.settings
+    knowledge = (*(file for pack in request.packs for file in pack.knowledge), *settings.knowledge)
+    with phase("linking them"), collector_off():
+        program = link(sources, knowledge, inference(sources, front_ends()), settings.python_memory_model)
+    return Analysed(scope, sources, program, errors)
 
 
 @contextmanager

@@ -11,7 +11,8 @@ rule must report at the default level (confidence medium and up, severity warnin
     # held: self._lock         the analysis believes that exactly these locks are held here ("none" for none)
 
 A line without a comment must stay clean. Text after the names, in parentheses or after a space, is for people.
-`case.fixed.py` beside `case.py` is the text after all safe fixes, and must be clean of every rule.
+`case.fixed.py` beside `case.py` is the text after all safe fixes, and must be clean of every rule; so must
+`case.unsafe.py`, the text after unsafe ones, too.
 
     import pytest
     from racelint.testing import check_fixture, programs
@@ -29,10 +30,11 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from racelint import extract, fixes, plugins, run
+from racelint import extract, mending, plugins, run
 from racelint.analysis.program import Program, link
 from racelint.discover import VENDORED
 from racelint.finding import Finding, SourceError
@@ -41,6 +43,7 @@ from racelint.model import Source
 from racelint.rule import Rule
 
 EVERY_RULE = ("seeds", "mixed")
+FIXED = {".fixed": "safe fixes", ".unsafe": "fixes, safe or not"}
 _MARKER = re.compile(r"(?:^|[\s#/])(expect-above|expect|missed|false|held):\s*(.*)")
 _NAMES = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\s*,\s*[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*(?=$|[\s(;:])")
 
@@ -76,7 +79,7 @@ def check_fixture(path: str | Path, rules: Iterable[Rule] | None = None, knowled
     fixture = _read(root, tuple(Path(table) for table in knowledge))
     findings = _findings(fixture, chosen)
     problems = list(_compare(fixture, findings, {rule.name for rule in chosen}))
-    problems += _check_fixed(fixture, findings, known)
+    problems += _check_fixed(fixture, chosen, known)
     if problems:
         raise AssertionError(f"{path}:\n" + "\n".join(f"  {problem}" for problem in problems))
 
@@ -132,7 +135,11 @@ def _files(root: Path, table: dict[str, FrontEnd]) -> Iterator[Path]:
 
 
 def _is_fixed(path: Path) -> bool:
-    return Path(path.stem).suffix == ".fixed"
+    return Path(path.stem).suffix in FIXED
+
+
+def _fixed(path: Path, kind: str) -> Path:
+    return path.with_suffix(f"{kind}{path.suffix}")
 
 
 def _markers(path: str, data: bytes, front_end: FrontEnd) -> Iterator[Marker]:
@@ -207,23 +214,27 @@ def _check_held(fixture: _Fixture, marker: Marker) -> Iterator[str]:
         yield f"{where}: held: expected {', '.join(marker.names) or 'none'}, found {', '.join(held) or 'none'}"
 
 
-def _check_fixed(fixture: _Fixture, findings: Sequence[Finding], known: Sequence[Rule]) -> Iterator[str]:
-    """The text after all safe fixes is what the `.fixed` file says, and no rule reports anything in it."""
-    pairs = [(file, fixed) for file in fixture.files if (fixed := file.with_suffix(f".fixed{file.suffix}")).is_file()]
-    for file, fixed in pairs:
-        edits = [
-            edit
-            for finding in findings
-            if finding.fix and finding.fix.safe
-            for edit in finding.fix.edits
-            if edit.location.path == file.as_posix()
-        ]
-        text = fixes.apply(file.read_text("utf-8"), edits)
-        if text != fixed.read_text("utf-8"):
-            yield f"{_short(fixture, fixed.as_posix())}: differs from the text after all safe fixes:"
-            yield from _difference(fixed.read_text("utf-8"), text)
-    if pairs:
-        yield from _check_clean(fixture, known)
+def _check_fixed(fixture: _Fixture, rules: Sequence[Rule], known: Sequence[Rule]) -> Iterator[str]:
+    """The texts after fixes are what the files beside the program say, and no rule reports anything in them."""
+    for kind in FIXED:
+        wanted = {file: fixed for file in fixture.files if (fixed := _fixed(file, kind)).is_file()}
+        if not wanted:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            copies = {file: Path(scratch).resolve() / file.relative_to(fixture.root.parent) for file in fixture.files}
+            for file, copy in copies.items():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+            settings = replace(run.DEFAULTS, knowledge=fixture.knowledge)
+            request = run.Request((scratch,), (), settings, jobs=1)
+            changes = mending.mend(request, rules, unsafe=kind == ".unsafe").changes
+            texts = {change.path: change.after for change in changes}
+            for file, fixed in wanted.items():
+                text = texts.get(copies[file].as_posix(), file.read_bytes())
+                if text != fixed.read_bytes():
+                    yield f"{_short(fixture, fixed.as_posix())}: differs from the text after all {FIXED[kind]}:"
+                    yield from _difference(fixed.read_text("utf-8"), text.decode("utf-8", "replace"))
+            yield from _check_clean(fixture, kind, Path(scratch).resolve(), known)
 
 
 def _difference(expected: str, actual: str) -> list[str]:
@@ -235,16 +246,13 @@ def _difference(expected: str, actual: str) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _check_clean(fixture: _Fixture, known: Sequence[Rule]) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as scratch:
-        for file in fixture.files:
-            fixed = file.with_suffix(f".fixed{file.suffix}")
-            copy = Path(scratch, file.relative_to(fixture.root.parent))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(fixed if fixed.is_file() else file, copy)
-        for finding in _findings(_read(Path(scratch, fixture.root.name), fixture.knowledge), known):
-            where = f"{Path(finding.location.path).name}:{finding.location.line}"
-            yield f"after fixes, {where}: {finding.rule}: {finding.message}"
+def _check_clean(fixture: _Fixture, kind: str, scratch: Path, known: Sequence[Rule]) -> Iterator[str]:
+    for file in fixture.files:
+        if (fixed := _fixed(file, kind)).is_file():
+            shutil.copyfile(fixed, scratch / file.relative_to(fixture.root.parent))
+    for finding in _findings(_read(scratch / fixture.root.name, fixture.knowledge), known):
+        where = f"{Path(finding.location.path).name}:{finding.location.line}"
+        yield f"after fixes, {where}: {finding.rule}: {finding.message}"
 
 
 def _short(fixture: _Fixture, path: str) -> str:

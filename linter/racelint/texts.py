@@ -11,8 +11,8 @@ _UNSAVED: ContextVar[Mapping[str, bytes]] = ContextVar("unsaved")
 
 @contextmanager
 def unsaved(texts: Mapping[str, bytes]) -> Iterator[None]:
-    """Within the block files at these absolute paths have these bytes, whether they exist or not."""
-    token = _UNSAVED.set(texts)
+    """Within the block files at these absolute paths have these bytes, whether they exist or not; blocks add up."""
+    token = _UNSAVED.set({**_UNSAVED.get({}), **texts})
     try:
         yield
     finally:

@@ -1,6 +1,7 @@
 """What the rules about annotations have in common: findings of lines that break one."""
 
 from racelint.api import Access, Confidence, Finding, Location, Severity, Violation
+from racelint_rules._shared import hold
 
 SAID = {
     "access": "guarded_by", "hand-out": "guarded_by", "call": "requires_lock", "start": "requires_lock",
@@ -22,6 +23,7 @@ def broken(violation: Violation, rule: str, severity: Severity, message: str, ha
         because=f"{SAID[violation.kind]}: {violation.name} is said at {near(violation)}",
         harm=harm,
         mend=mend,
+        remedy=hold(violation.takeable) if violation.takeable else None,
     )
 
 

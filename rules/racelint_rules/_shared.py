@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from racelint.api import Access, Confidence, Finding, Program, Race, Severity
+from racelint.api import Access, Confidence, Finding, Program, Race, Remedy, Severity, Takeable
 
 WORDS = {
     "thread": "a thread", "pool": "a pool worker", "task": "a task", "loop": "a callback on the event loop",
@@ -117,4 +117,26 @@ def finding(race: Race, rule: str, severity: Severity, message: str, because: st
         because=because,
         harm=harm,
         mend=mend,
+        remedy=remedy(race),
     )
+
+
+def remedy(race: Race) -> Remedy | None:
+    """A lock that is there, taken over the side without one; a waiter's test and what is handed out need more."""
+    lock = race.takeable
+    if lock is None and race.shape in ("resize-iterate", "shift-iterate") and race.first.kind == "iterate":
+        return _snapshot(race)
+    if lock is None or race.shape in ("lost-wakeup", "hand-out", "overwritten") or race.evidence == "late-lock":
+        return None
+    return hold(lock)
+
+
+def _snapshot(race: Race) -> Remedy | None:
+    """A copy is made in one step, as long as there is a GIL; that whoever goes on with it is content, nobody knows."""
+    same = race.location == race.first.location
+    return Remedy("snapshot", (race.location,), safe=False) if race.language == "python" and same else None
+
+
+def hold(lock: Takeable) -> Remedy:
+    """A lock to take; that it is the right one, and that nothing else waits for it there, nobody knows."""
+    return Remedy("hold", lock.places, lock.lock, lock.field, lock.shared, lock.is_async, lock.avoid, safe=False)

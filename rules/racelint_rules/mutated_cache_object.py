@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Access, CacheMutation, Confidence, Finding, Location, Program, Severity, Step, rule
+from racelint.api import Access, CacheMutation, Confidence, Finding, Location, Program, Remedy, Severity, Step, rule
 
 MOST_STEPS = 4
 MOST_OTHERS = 6  # changes of the same object that are told besides
@@ -204,6 +204,19 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list
         because=f"{shared}{behind}{readers}{shallow}",
         harm=HARM.get(mutation.kind, LASTING if mutation.kind in ("memo", "lazy", "cache") else STALE),
         mend=_mend(mutation),
+        remedy=_remedy(mutation),
+    )
+
+
+def _remedy(mutation: CacheMutation) -> Remedy | None:
+    """A deep copy, safe where what is shared is data for sure; in Go only objects of libraries' caches have one."""
+    if mutation.kind in ("argument", "chosen", "half") or not mutation.can_deep_copy:
+        return None
+    came = mutation.came
+    here = came is not None and came.path == mutation.location.path and mutation.kind != "handler"
+    places = (came, mutation.location) if came is not None and here else (mutation.location,)
+    return Remedy(
+        "deep-copy", places, safe=mutation.certain and mutation.kind in ("library", "memo", "handler", "mirror")
     )
 
 

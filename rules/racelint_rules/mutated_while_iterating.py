@@ -11,6 +11,7 @@ from racelint.api import (
     Location,
     Program,
     Race,
+    Remedy,
     Severity,
     rule,
 )
@@ -18,6 +19,8 @@ from racelint.api import (
 VERBS = {"insert": "gains entries", "remove": "loses entries", "clear": "is emptied", "append": "grows"}
 MOST_STEPS = 5
 MOST_QUIET_STEPS = 4  # likewise, for what does not raise for sure
+GROWTH = {".append()", ".appendleft()", ".extend()", ".extendleft()"}
+OF_ELEMENTS = {".remove()", ".discard()", ".add()"}
 MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
@@ -225,6 +228,7 @@ def _across_tasks(race: Race) -> Finding:
         because=f"other tasks run at each wait inside the loop, and {race.second.function} resizes it",
         harm=HARM["raises"],
         mend="iterate over a copy, list(...), or hold one asyncio.Lock on both sides",
+        remedy=Remedy("snapshot", (race.location,)) if race.location == race.first.location else None,
     )
 
 
@@ -250,4 +254,21 @@ def _finding(conflict: IterationConflict) -> Finding:
         because=f"the iteration reads {conflict.text} live, and goes on after {conflict.steps[-1].note}",
         harm=HARM["go" if conflict.language == "go" else "skips" if conflict.live == "skips" else "raises"],
         mend=MEND[conflict.language],
+        remedy=_remedy(conflict),
     )
+
+
+def _remedy(conflict: IterationConflict) -> Remedy | None:
+    """A copy mends what goes by elements and keys; positions in a list are those of the list, not of its copy."""
+    if conflict.language != "python" or conflict.style == "call":
+        return None
+    if _skips(conflict) and conflict.operation != ".remove()":
+        return None
+    if conflict.operation in GROWTH:
+        return None  # a work list: what is added is to be visited, too
+    safe = (
+        conflict.style != "generator"
+        and conflict.operation != ".add()"
+        and (conflict.kind != "unknown" or conflict.style in MAPPING_STYLES or conflict.operation in OF_ELEMENTS)
+    )
+    return Remedy("snapshot", (conflict.iterable or conflict.loop,), safe=safe)

@@ -26,7 +26,7 @@ def test_finding_exits_1_and_stands_in_the_first_line(racelint, tree, bug):
     tree({"src/a.py": bug})
     done = racelint("check", "src")
     assert done.returncode == 1
-    assert done.stdout.splitlines()[0] == "src/a.py:3:13  error  mutated-while-iterating"
+    assert done.stdout.splitlines()[0] == "src/a.py:3:13  error  mutated-while-iterating  [*]"
     assert done.stdout.splitlines()[-1].startswith("1 error in 1 file (3 lines)")
 
 

@@ -27,9 +27,10 @@ class CacheMutation:
     `inner` the library's call behind it, `came` is where it comes from, `readers` are others who get it. `symbol` and
     `text` name what is changed as the program and as the function at hand do; `operation` is the change, "field" or
     "content" its `change`. `copied` says that there is a copy on the way, which does not reach so deep; `deep_copy` is
-    how the language makes one that does. `location` is where the finding stands: the change in the function that got
-    hold of the object, or the call that leads to it by `steps`. `certain` says that all callees were found by type,
-    `settled` that the change only puts right what its entry holds, as everybody would do: `if d[k] is None: d[k] = []`.
+    how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where
+    the finding stands: the change in the function that got hold of the object, or the call that leads to it by
+    `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
+    entry holds, as everybody would do: `if d[k] is None: d[k] = []`.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class CacheMutation:
     steps: tuple[Step, ...]
     copied: bool
     deep_copy: str
+    can_deep_copy: bool
     certain: bool
     settled: bool
 
@@ -79,9 +81,17 @@ class CacheTeller:
             steps=self._describe.way(change.calls, change.function, change.span, change.operation),
             copied=write.copied,
             deep_copy=source.module.traits.deep_copy,
+            can_deep_copy=source.module.traits.duck_typed or self._has_deep_copy(write),
             certain=change.certain,
             settled=change.settled,
         )
+
+    def _has_deep_copy(self, write: CacheWrite) -> bool:
+        """Whether an object of a library's cache says itself how it is copied; so do all those of the cluster."""
+        if write.origin.kind not in ("library", "handler"):
+            return False
+        owner = self._describe.holder(write.origin.start)
+        return owner is None or self._describe.symbols.method(owner, "DeepCopy") is not None
 
     def _named(self, origin: Origin) -> str:
         """What the function at hand calls the source: the function of the project that it gets the object from."""

@@ -24,7 +24,8 @@ class IterationConflict:
     "snapshot", "defined"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated:
     "direct", "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove",
     "clear" or "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before),
-    "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `location` is
+    "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `iterable` is
+    where the expression stands that the loop walks, if it walks one. `location` is
     where the finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from
     there to the change. `certain` says that the callee and the container were found by their types, not by their names;
     `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
@@ -46,6 +47,7 @@ class IterationConflict:
     operation: str
     key: str
     loop: Location
+    iterable: Location | None
     location: Location
     steps: tuple[Step, ...]
     certain: bool
@@ -82,6 +84,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         operation=event.operation,
         key=_key(event, container),
         loop=Location(loop_source.path, conflict.loop.span),
+        iterable=_located(loop_source.path, iterable),
         location=Location(source.path, stands.span),
         steps=(*describe.registration(conflict), *describe.steps(event)),
         certain=event.certain,
@@ -96,6 +99,11 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         language=source.module.language,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
+
+
+def _located(path: str, expression: Expr | None) -> Location | None:
+    span = getattr(expression, "span", None)  # what only combines others has none
+    return Location(path, span) if span is not None else None
 
 
 def iterated_expression(iterable: Expr) -> Expr:

@@ -30,6 +30,7 @@ from racelint.analysis.summaries import Summaries
 from racelint.analysis.summary import Conflict
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.takeable import TakeableLocks
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.analysis.unknowns import Unknowns
@@ -59,6 +60,7 @@ class _Linked(NamedTuple):
     suspensions: Suspensions
     teller: Teller
     late_locks: LateLocks
+    locks: TakeableLocks
     guarded: dict[Place, Pair]
 
 
@@ -138,13 +140,13 @@ class Program:
     def violations(self) -> Iterator[Violation]:
         """What breaks annotations that name locks: accesses of guarded places, calls that require a lock."""
         linked = self._link()
-        teller = ViolationTeller(self._symbols, linked.teller)
+        teller = ViolationTeller(self._symbols, linked.teller, linked.locks)
         yield from map(teller.told, linked.breaches)
 
     def escapes(self) -> Iterator[Violation]:
         """What is confined to one context, and used in another one."""
         linked = self._link()
-        teller = ViolationTeller(self._symbols, linked.teller)
+        teller = ViolationTeller(self._symbols, linked.teller, linked.locks)
         yield from map(teller.told, Escapes(linked.checks).all() if linked.declared.confines else ())
 
     def bad_annotations(self) -> Iterator[Problem]:
@@ -197,14 +199,26 @@ class Program:
             races = Races(self._symbols, effects, places, contexts, is_one)
             pairs = one_a_cause(races.all())
             suspensions = Suspensions(self._symbols, effects, places, contexts, races)
-            teller = Teller(self._symbols, contexts, places)
+            locks = TakeableLocks(self._symbols, self._types, self._knowledge, effects, places, contexts)
+            teller = Teller(self._symbols, contexts, places, locks)
             late_locks = LateLocks(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
             guards = Guards(self._symbols, places, contexts, races)
             breaches = Breaches(checks, guards).all() if declared.asks else []
             guarded = {pair.place: pair for pair in guards.all()}
             self._linked = _Linked(
-                declared, checks, breaches, places, contexts, races, pairs, suspensions, teller, late_locks, guarded
+                declared,
+                checks,
+                breaches,
+                places,
+                contexts,
+                races,
+                pairs,
+                suspensions,
+                teller,
+                late_locks,
+                locks,
+                guarded,
             )
         return self._linked
 

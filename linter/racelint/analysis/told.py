@@ -12,6 +12,7 @@ from racelint.analysis.places import ASYNC, SHARED_SIDE, Place, Places
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.takeable import Takeable, TakeableLocks
 from racelint.finding import Access, Step
 from racelint.finding import Context as ContextOf
 from racelint.span import Location, Span
@@ -36,7 +37,7 @@ class Race:
     they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is
     missing), "guard" (`guard` is held at `held` of `total` accesses) or
     "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read
-    stands that an act depends on, None if neither access is one.
+    stands that an act depends on, None if neither access is one. `takeable` is a lock that the first side could take.
     """
 
     symbol: str
@@ -52,13 +53,15 @@ class Race:
     held: int = 0
     total: int = 0
     language: str = "python"
+    takeable: Takeable | None = None
 
 
 class Teller:
     """Turns pairs into `Race`s."""
 
-    def __init__(self, symbols: Symbols, contexts: Contexts, places: Places) -> None:
+    def __init__(self, symbols: Symbols, contexts: Contexts, places: Places, locks: TakeableLocks) -> None:
         self._symbols = symbols
+        self._locks = locks
         self._places = places
         self._contexts = contexts
 
@@ -105,6 +108,7 @@ class Teller:
             held=pair.held if pair else 0,
             total=pair.total if pair else 0,
             language=source.module.language,
+            takeable=self._locks.between(place, first, second, pair.guard) if pair else None,
         )
 
     def _acts_under(self, spot: Spot, guard: str) -> bool:

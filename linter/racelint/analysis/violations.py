@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from racelint.analysis.checks import Breach
 from racelint.analysis.effects import WRITES
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.takeable import Takeable, TakeableLocks
 from racelint.analysis.told import KINDS, Teller
 from racelint.finding import Access, Context
 from racelint.span import Location
@@ -19,7 +20,8 @@ class Violation:
     `kind` is "access" (of a guarded place), "hand-out" (of its live content from under the lock), "call" or "start" (of
     a function, `symbol`, whose callers hold a lock) or "outside" (of the context that something is confined to). `name`
     is the lock or the context as the annotation at `declared` has it. `writes` and `iterates` say what an access does;
-    `read_side` that the lock is held, but on the side that others may hold, too. `confidence` is 1 (low) to 3 (high).
+    `read_side` that the lock is held, but on the side that others may hold, too; `takeable` is the lock as it could
+    be taken. `confidence` is 1 (low) to 3 (high).
     """
 
     kind: str
@@ -33,13 +35,15 @@ class Violation:
     read_side: bool
     confidence: int
     language: str
+    takeable: Takeable | None = None
 
 
 class ViolationTeller:
     """Turns breaches into `Violation`s."""
 
-    def __init__(self, symbols: Symbols, teller: Teller) -> None:
+    def __init__(self, symbols: Symbols, teller: Teller, locks: TakeableLocks) -> None:
         self._symbols = symbols
+        self._locks = locks
         self._teller = teller
 
     def told(self, breach: Breach) -> Violation:
@@ -57,7 +61,14 @@ class ViolationTeller:
             breach.read_side,
             breach.confidence,
             source.module.language,
+            self._takeable(breach),
         )
+
+    def _takeable(self, breach: Breach) -> Takeable | None:
+        if breach.kind != "access" or breach.place is None or breach.read_side or breach.locks:
+            return None
+        writes = breach.does in WRITES
+        return self._locks.over(breach.function, breach.place, breach.told.name, [breach.span], is_write=writes)
 
     def _access(self, breach: Breach) -> Access:
         location = self._teller.location(breach.function, breach.span)

@@ -26,7 +26,7 @@ def baseline(paths: tuple[str, ...], output: Path | None, prune: bool, **options
     """
     from racelint import run
     from racelint.baseline import NAME, Baseline, read, text
-    from racelint.rewriting import replace
+    from racelint.writing import write
 
     request, rules = request_of(paths or (".",), options)
     file = output or request.settings.baseline or Path(NAME)
@@ -39,7 +39,7 @@ def baseline(paths: tuple[str, ...], output: Path | None, prune: bool, **options
     kept = [entry for entry in before.entries if entry not in gone]
     known = {entry.fingerprint for entry in kept}
     added = [] if prune else [e for e in before.entries_of(found.shown) if e.fingerprint not in known]
-    replace(file, text((*kept, *added)).encode())
+    write(file, text((*kept, *added)).encode())
     tell_problems(analysed.errors, () if options["quiet"] else found.notes)
     if not options["quiet"]:
         count = len({*kept, *added})

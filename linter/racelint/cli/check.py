@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from racelint import texts
-from racelint.cli import adopt, outputs
+from racelint.cli import adopt, fixing, outputs
 from racelint.cli.completion import rule_names
-from racelint.cli.options import FILE, FOUND, PACKS
+from racelint.cli.options import FILE, FOUND, PACKS, UNABLE
 from racelint.cli.settings import settings_of
 from racelint.cli.streams import ProgressBar, deliver, tell_problems, verbosely
 from racelint.reporters import View
@@ -34,6 +34,7 @@ _rules_option = functools.partial(click.option, metavar="RULE", multiple=True, s
 @click.command(cls=outputs.Command)
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, allow_dash=True))
 @outputs.options
+@fixing.options
 @_rules_option("--select", help="Run these rules only (repeat, or separate by commas).")
 @_rules_option("--ignore", help="Do not run these rules, besides those configured.")
 @click.option("--min-severity", type=click.Choice(SEVERITIES), help="Show findings from here up [warning].")
@@ -54,7 +55,7 @@ _rules_option = functools.partial(click.option, metavar="RULE", multiple=True, s
 @click.option("--add-ignores", metavar="REASON", help="Silence all that is found by comments in the sources.")
 @click.option("--stdin-filename", metavar="FILE", help="Report on this file, its text taken from standard input.")
 def check(
-    paths: tuple[str, ...], shape: outputs.Shape, select: tuple[str, ...], ignore: tuple[str, ...],
+    paths: tuple[str, ...], shape: outputs.Shape, fixes: fixing.Fixes, select: tuple[str, ...], ignore: tuple[str, ...],
     min_severity: str | None, min_confidence: str | None, fail_on: str | None, jobs: int | None, no_cache: bool,
     config: Path | None, packs: tuple[Path, ...], trust_packs: bool, tests: bool,
     force_exclude: bool, python_memory_model: str | None, unknowns: bool, diff: str | None, baseline: Path | None,
@@ -62,7 +63,8 @@ def check(
 ) -> int:  # fmt: skip
     """Analyse directories (each with all that lies below) or files (each as part of its project); default is ".".
 
-    Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 racelint could not do its work.
+    Exit status: 0 nothing found at or above --fail-on (or all of it fixed), 1 findings, 2 racelint could not do its
+    work.
     """
     import time
 
@@ -88,11 +90,14 @@ def check(
         if add_ignores is not None:
             return adopt.add_ignores(request, rules, add_ignores, shape)
         with ProgressBar(shape.progress, shape.colour) as progress:
-            report = run.check(request, rules, progress)
+            report, edited, unwritable = fixes.check(request, rules, progress)
+        if fixes.diff:
+            fixing.print_patch(edited)
+            shape = shape.beside_patch()
         notes = _write(report, shape, rules, started)
-    tell_problems(report.errors, () if shape.quiet else (*report.notes, *notes))
+    tell_problems((*report.errors, *unwritable), () if shape.quiet else (*report.notes, *notes))
     failing = [finding for finding in report.findings if settings.fail_on and finding.severity >= settings.fail_on]
-    return FOUND if failing else 0
+    return UNABLE if unwritable else FOUND if failing else 0
 
 
 def _named(paths: tuple[str, ...], stdin_filename: str | None) -> tuple[tuple[str, ...], dict[str, bytes]]:

@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +55,10 @@ class Shape:
             deliver(text, target.output)
             notes += left_out
         return notes
+
+    def beside_patch(self) -> Shape:
+        """The same without what would go to standard output, where a patch is."""
+        return replace(self, targets=tuple([target for target in self.targets if not is_stdout(target.output)]))
 
     def shows_colour(self, target: Target) -> bool:
         """Whether a target takes colour: a file only if it is asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from racelint.finding import Fix, Remedy
 from racelint.model import Comment, Module
 from racelint.span import Span
 
@@ -55,8 +56,15 @@ class FrontEnd(Protocol):
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """A costly type inference over the files at `paths`, asked for the type of the expression at a path and span.
 
+
         Answers with a dotted name, "builtins.dict", or None. Nothing is done before the first question.
         """
+
+    def encoding(self, data: bytes) -> str:
+        """The codec of a file's text, which also takes a byte order mark off and puts it on again."""
+
+    def fix(self, data: bytes, remedy: Remedy) -> Fix | None:
+        """The edits of a file that do what a remedy says; None if there is no way to do it that is sure to be right."""
 
 
 def front_ends() -> dict[str, FrontEnd]:

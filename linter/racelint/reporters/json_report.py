@@ -49,6 +49,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "unused_suppressions": summary.unused_suppressions,
         "baselined": summary.baselined,
         "outside_diff": summary.outside_diff,
+        "fixed": summary.fixed or 0,
         "errors": len(report.errors),
     }
 

@@ -39,7 +39,7 @@ def write(report: Report, view: View, stream: TextIO) -> None:
 
 def _findings(report: Report, view: View) -> Iterator[Text]:
     for finding in report.findings:
-        yield from _finding(finding, view)
+        yield from _finding(finding, view, unsafe=report.summary.unsafe_fixes)
         yield _text("")
 
 
@@ -63,6 +63,7 @@ def summary(report: Report, seconds: float) -> str:
     found = ", ".join(count for count in counts if not count.startswith("0 ")) or "no findings"
     totals = report.summary
     unseen = [
+        _fixes(report),
         f"{totals.hidden} hidden" if totals.hidden else "",
         f"{totals.suppressed} suppressed" if totals.suppressed else "",
         f"{totals.baselined} in the baseline" if totals.baselined else "",
@@ -73,12 +74,28 @@ def summary(report: Report, seconds: float) -> str:
     return f"{found} in {_count(totals.files, 'file')} ({_count(totals.lines, 'line')}){rest}; {seconds:.1f} s"
 
 
+def _fixes(report: Report) -> str:
+    """What was fixed and what can be."""
+    mends = [finding.fix for finding in report.findings if finding.fix]
+    safe = sum(fix.safe for fix in mends)
+    unsafe = len(mends) - safe
+    if report.summary.fixed is not None:
+        more = f" ({unsafe} more with --unsafe-fixes)" if unsafe and not report.summary.unsafe_fixes else ""
+        return f"{report.summary.fixed} fixed{more}"
+    if report.summary.unsafe_fixes:
+        return f"{len(mends)} fixable with --fix --unsafe-fixes [*]" if mends else ""
+    more = f"{unsafe} more with --unsafe-fixes" if unsafe else ""
+    if not safe:
+        return more.replace("more", "fixable")
+    return f"{safe} fixable with --fix [*]{f' ({more})' if more else ''}"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _finding(finding: Finding, view: View) -> Iterator[Text]:
-    yield _header(finding, view)
+def _finding(finding: Finding, view: View, *, unsafe: bool) -> Iterator[Text]:
+    yield _header(finding, view, marked=finding.fix is not None and (finding.fix.safe or unsafe))
     yield from _wrapped(finding.message, view.width, "  ")
     lines = excerpt(finding, view.lines(finding.location.path), view.width)
     if lines:
@@ -95,11 +112,12 @@ def _finding(finding: Finding, view: View) -> Iterator[Text]:
             yield from _labelled(label, _lines(text, view.width - 2 - LABEL))
 
 
-def _header(finding: Finding, view: View) -> Text:
+def _header(finding: Finding, view: View, *, marked: bool) -> Text:
     span = finding.location.span
     header = _text(f"{view.path(finding.location.path)}:{span.line}:{span.column}", "bold")
     header.append("  ").append(finding.severity.label, COLOURS[finding.severity])
-    return header.append("  ").append(finding.rule, "bold")
+    header.append("  ").append(finding.rule, "bold")
+    return header.append("  ").append("[*]", "cyan") if marked else header
 
 
 def _source(line: Line, colour: str) -> Text:

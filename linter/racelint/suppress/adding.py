@@ -17,10 +17,10 @@ from racelint.errors import RacelintError
 from racelint.finding import Finding, Location, Span
 from racelint.languages import FrontEnd, SourceProblem
 from racelint.model import Source
-from racelint.rewriting import encoding
-from racelint.rewriting import replace as write_file
 from racelint.suppress import Suppression, collect
 from racelint.suppress.directive import write
+from racelint.writing import encoding
+from racelint.writing import write as write_file
 
 WIDTH = 88  # a line may be as long as this, or as the longest one of its file up to LIMIT
 LIMIT = 120

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import re
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.go.modules import import_path, module_of
 from racelint.model import Comment, Module
@@ -107,6 +109,16 @@ class Go:
         module = module_of(path.rpartition("/")[0])
         return module.version if module is not None else ""
 
+    def encoding(self, data: bytes) -> str:
+        """Go is UTF-8; a byte order mark may come first."""
+        return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+
+    def fix(self, data: bytes, remedy: Remedy) -> Fix | None:
+        """The edits that a remedy stands for, as gofmt would have them."""
+        from racelint.languages.go.fixing import fix
+
+        return fix(_tree(data), data, remedy)
+
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """Nothing but the declared types: they are in the model."""
         return lambda path, span: None
@@ -125,6 +137,11 @@ def _parser() -> Parser:
     import tree_sitter_go
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_go.language()))
+
+
+@functools.lru_cache(maxsize=2)
+def _tree(data: bytes) -> Tree:
+    return _parser().parse(data)
 
 
 def _problem(root: Node, data: bytes) -> SourceProblem:

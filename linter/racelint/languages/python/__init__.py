@@ -11,10 +11,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
+from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
-from racelint.languages.python.text import decode, import_root, module_name
+from racelint.languages.python.text import decode, encoding, import_root, module_name
 from racelint.model import Comment, Module
 from racelint.span import Span
 
@@ -99,6 +100,16 @@ class Python:
     def edition(self, path: str) -> str:
         """No analysis of Python hangs on its version."""
         return ""
+
+    def encoding(self, data: bytes) -> str:
+        """By PEP 263."""
+        return encoding(data)
+
+    def fix(self, data: bytes, remedy: Remedy) -> Fix | None:
+        """The edits that a remedy stands for, by libcst."""
+        from racelint.languages.python.fixing import fix
+
+        return fix(data, remedy)
 
 
 def parse(data: bytes) -> ast.Module:

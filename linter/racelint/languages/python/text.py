@@ -30,8 +30,12 @@ def is_package(folder: PurePath) -> bool:
 
 def decode(data: bytes) -> str:
     """The text of a file by PEP 263; what cannot be decoded is replaced."""
+    return data.decode(encoding(data), "replace")
+
+
+def encoding(data: bytes) -> str:
+    """The encoding of a file by PEP 263; "utf-8-sig" if it begins with a byte order mark."""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError:
-        encoding = "utf-8"
-    return data.decode(encoding, "replace")
+        return "utf-8"
