@@ -30,10 +30,6 @@ RUN = [name for name in BY_NAME if any(block.language == "console" for block in 
 PASSING = re.compile(r"; \d+\.\d s\b| in \d+\.\d+s\b|; \d+ fixable[^;\n]*|  \[\*\]$", re.MULTILINE)
 
 
-# What pages speak of already and this version cannot do yet: strictly, see the test below.
-COMING: frozenset[str] = frozenset()
-
-
 def make():
     spec = importlib.util.spec_from_file_location("docs_make", DOCS / "make.py")
     module = importlib.util.module_from_spec(spec)
@@ -91,32 +87,12 @@ def words_of(command: Command) -> list[list[str]]:
     return [words for words in found if words]
 
 
-def knows(word: str) -> bool:
-    """Whether the command line has a command, an option of `check`, or a format of this name."""
-    check = cli.commands["check"]
-    formats = next(parameter for parameter in check.params if "--format" in parameter.opts)
-    options = {option for parameter in check.params for option in parameter.opts}
-    return word in cli.commands or word in options or word in getattr(formats.type, "choices", ())
-
-
-def test_what_is_coming_has_not_come():
-    assert not [word for word in sorted(COMING) if knows(word)], "take these out of COMING"
-
-
-def is_coming(command: Command) -> bool:
-    return any(word.split("=")[0] in COMING for words in words_of(command) for word in words)
-
-
-def awaits(block: Block) -> bool:
-    return block.options.get("needs") in COMING or any(is_coming(each) for each in commands(block))
-
-
 def test_every_command_parses(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(click.Path, "convert", lambda self, value, param, ctx: value)  # the files need not be there
     for block in CONSOLES:
         for command in commands(block):
-            for words in [] if is_coming(command) else words_of(command):
+            for words in words_of(command):
                 try:
                     cli.make_context("racelint", list(words), resilient_parsing=False)
                     parse(words)
@@ -142,7 +118,7 @@ def test_programs_and_commands_do_what_the_page_says(name, tmp_path):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, "utf-8")
         if block.language == "console" and "skip" not in block.options:
-            for command in [] if awaits(block) else commands(block):
+            for command in commands(block):
                 check(command, block, tmp_path / "work", environment)
 
 

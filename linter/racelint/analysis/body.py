@@ -263,6 +263,10 @@ class Body(Flow[State, Frame]):
         """Whether values are more than what they say: "opened", "object" or ""."""
 
     @abstractmethod
+    def is_thread(self, value: Value) -> bool:
+        """Whether a value is a thread (or a process)."""
+
+    @abstractmethod
     def expose(self, path: Value, values: Values, state: State) -> None:
         """Others find objects there that were made here."""
 

@@ -6,6 +6,7 @@ from racelint.analysis.body import Body
 from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
+from racelint.analysis.starting import sounds_like_thread
 from racelint.analysis.state import LOCAL, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -38,12 +39,35 @@ class Conditions(Body):
     """The branch hook of the interpreter."""
 
     def meet(self, stmt: Branch, first: State | None, second: State | None) -> State | None:
-        """After `if lock != nil { lock.Lock() }` the lock is held: without one nobody else has the object."""
-        optional = self._optional_locks(stmt, first) if first is not None and second is not None else ()
+        """After `if lock != nil { lock.Lock() }` the lock is held: without one nobody else has the object.
+
+        After `if self.thread is not None: self.thread.join()` it has ended: without one there is none to wait for.
+        """
+        both = first is not None and second is not None
+        optional = self._optional_locks(stmt, first) if both and first is not None else ()
+        ended = first.joined if both and first is not None and self._asks_for_thread(stmt, first) else 0
         joined = super().meet(stmt, first, second)
+        if joined is not None:
+            joined.joined |= ended
         if joined is not None and optional:
             joined.held = (*joined.held, *[held for held in optional if held not in joined.held])
         return joined
+
+    def _asks_for_thread(self, stmt: Branch, taken: State) -> bool:
+        """Whether a test asks only whether there is a thread, which is waited for if so."""
+        match stmt.test:
+            case Op(operator="is not", operands=(tested, Const(value=None))) | (Attr() | Name() as tested):
+                if stmt.orelse or not taken.joined & THREADS or not self.traits.atomic_steps:
+                    return False
+                outer, self.testing = self.testing, True
+                of = tested.base if isinstance(tested, Attr) else tested
+                found = self.evaluate(of, taken.copy())
+                self.testing = outer
+                if isinstance(tested, Attr):  # which may have been emptied since
+                    found = tuple([Field(value, tested.name) for value in found])
+                return bool(found) and all([self.is_thread(v) or sounds_like_thread(v) for v in found])
+            case _:
+                return False
 
     def _optional_locks(self, stmt: Branch, taken: State) -> tuple[Held, ...]:
         """The locks that a branch has taken because they are there."""

@@ -199,7 +199,7 @@ class Starting(Body):
     ) -> None:
         """A method that is not the project's: one of a thread, an executor or a loop, or a callable kept in a field."""
         found = self.types.of(base)
-        if name == RUNS and not args and (self.is_thread(base) or (found is None and _sounds_like_thread(base))):
+        if name == RUNS and not args and (self.is_thread(base) or (found is None and sounds_like_thread(base))):
             if isinstance(found, ClassType):
                 self.effects.begun.add(found.type)
             self.begun(state)
@@ -329,7 +329,7 @@ def _has_one_worker(call: Call) -> bool:
     return any([isinstance(value, Const) and value.value == 1 for value in given])
 
 
-def _sounds_like_thread(value: Value) -> bool:
+def sounds_like_thread(value: Value) -> bool:
     """Whether something of unknown type goes by the name of what runs beside its starter."""
     if isinstance(value, Element | Member | Param):
         return True  # one of several, or a caller's: mostly threads
