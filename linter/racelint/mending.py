@@ -210,14 +210,19 @@ class _Mender:
     def _news(self, batch: list[Finding], report: Report) -> Finding | None:
         """The first finding that was not there before.
 
-        Of the accesses of a place that race, only the worst two are told: when they are mended, the next ones may be
-        told in their place.
+        Of the accesses of a place that race, only the worst two are told: when they are mended (or one of them is no
+        longer what it was), the next ones may be told in their place.
         """
         before, after = _counts(self.report), _counts(report)
+        gone = before - after
+        moved = Counter((f.rule, f.symbol) for f in self.report.findings if gone[_identity(f)] > 0)
         followed = Counter(finding.symbol for finding in batch if finding.remedy and not finding.remedy.safe)
         for finding in report.findings:
             identity = _identity(finding)
             if after[identity] > before[identity]:
+                if moved[finding.rule, finding.symbol] > 0:
+                    moved[finding.rule, finding.symbol] -= 1
+                    continue
                 if followed[finding.symbol] <= 0:
                     return finding
                 followed[finding.symbol] -= 1

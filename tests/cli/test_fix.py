@@ -246,3 +246,30 @@ def test_of_overlapping_edits_the_first_wins_and_the_next_round_may_apply_the_ot
     root = tree({"pack.py": pack, "src/a.py": f"def ONE(): pass\ndef TWO(): pass{' ' * 83}\n"})
     done = check_pack(racelint, root)
     assert (done.returncode, (root / "src/a.py").read_text()) == (0, "def x(): pass\ndef y(): pass\n")
+
+
+def test_a_race_that_is_told_at_its_next_access_is_no_new_finding(racelint, tree):
+    root = tree(
+        {
+            "a.py": RACE.replace(
+                "            with self._lock:\n                self._hosts = dict(self._hosts, a=1)",
+                """\
+            with self._lock:
+                self._hosts["a"] = 1
+                self._hosts.pop("b", None)""",
+            )
+            + """
+    def drop(self, prefix):
+        for host in self._hosts:
+            if host.startswith(prefix):
+                del self._hosts[host]
+
+    def all(self):
+        return [host for host in self._hosts if host]
+"""
+        }
+    )
+    done = racelint("check", "--fix", str(root))
+    assert done.returncode == 1  # the race is still there
+    assert "for host in list(self._hosts):" in (root / "a.py").read_text()
+    assert "1 fixed" in done.stdout
