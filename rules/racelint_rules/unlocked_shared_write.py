@@ -128,6 +128,11 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     was found by its name alone, where an exception handler deals with the outcome, for plain stores beside plain
     stores, and for callers beside the event loop.
 
+    What needs another context just between two steps (a test and its act or use, a change to a container that is being
+    replaced) is shown only at high confidence, or if the type's own code or documentation says that callers share it.
+    A value that is stored and tested is shown between threads that one function starts, unless the test only asks
+    whether there is one; an update beside a store, if one side holds a lock.
+
     Two callers at once are shown by a lock of the object that no started context takes, in the methods that take it,
     and by a thread of the object that calls what it was given with the object itself: then updates, resized iterations
     and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
