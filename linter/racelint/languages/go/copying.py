@@ -23,6 +23,8 @@ def deep_copy(file: File, root: Node, remedy: Remedy) -> Fix | None:
     if function is None:
         return None
     variable = _changed(file, function, change)
+    if not variable and len(remedy.places) > 1:
+        variable = _bound_at(file, function, remedy.places[0].span)
     for _ in range(MOST_STEPS):
         if not variable or not _is_used_after(file, function, variable, change):
             return None
@@ -56,6 +58,16 @@ def _changed(file: File, function: Node, change: Span) -> str:
                 return _given(file, node)
             case "selector_expression" | "index_expression":
                 return root_name(file, node)
+    return ""
+
+
+def _bound_at(file: File, function: Node, source: Span) -> str:
+    """The variable that gets what a source gives: a call that changes it may be given others, too."""
+    for node in walk(function):
+        if node.type in ("short_var_declaration", "assignment_statement") and file.span(node).holds(source):
+            left = node.child_by_field_name("left")
+            first = left.named_children[0] if left is not None and left.named_children else None
+            return file.of(first) if first is not None and first.type == "identifier" else ""
     return ""
 
 
