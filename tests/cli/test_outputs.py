@@ -21,7 +21,7 @@ def test_each_output_belongs_to_the_format_before_it(racelint, tree, bug):
     formats = ["--format", "sarif", "--output", "a.sarif", "--format", "text", "--format=junit", "--output=j.xml"]
     done = racelint("check", *formats, "--format", "gitlab", "--no-cache", "--output", "gl.json", ".")
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith("a.py:3:13  error  mutated-while-iterating\n")
+    assert done.stdout.startswith("a.py:3:13  error  mutated-while-iterating  [*]\n")
     (result,) = json.loads((root / "a.sarif").read_text("utf-8"))["runs"][0]["results"]
     assert result["ruleId"] == "mutated-while-iterating"
     assert ElementTree.parse(root / "j.xml").getroot().get("failures") == "1"
