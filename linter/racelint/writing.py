@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import io
 import os
 import shutil
 import stat
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 from racelint.errors import RacelintError
 
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-
-
-def encoding(path: str, data: bytes) -> str:
-    """The codec of a source file, which also takes a byte order mark off and puts it on again."""
-    if path.endswith(".go"):
-        return "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8"
-    return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
 
 
 def write(path: Path, data: bytes) -> None:

@@ -62,13 +62,9 @@ def replace_file(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
-    target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    from racelint.writing import write
+
+    write(path, data)
 
 
 def tell_problems(errors: Iterable[SourceError], notes: Iterable[str] = ()) -> None:

@@ -19,7 +19,6 @@ from racelint.languages import FrontEnd, SourceProblem
 from racelint.model import Source
 from racelint.suppress import Suppression, collect
 from racelint.suppress.directive import write
-from racelint.writing import encoding
 from racelint.writing import write as write_file
 
 WIDTH = 88  # a line may be as long as this, or as the longest one of its file up to LIMIT
@@ -84,7 +83,7 @@ def _read(path: str, table: Mapping[str, FrontEnd]) -> _Text:
     except OSError as error:
         raise RacelintError(f"{path}: cannot be read: {error.strerror}") from error
     front_end = table.get(os.path.splitext(path)[1]) or table[".py"]  # a script without a suffix
-    codec = encoding(path, data)
+    codec = front_end.encoding(data)
     return _Text(path, tuple(data.decode(codec).split("\n")), codec, front_end)
 
 
