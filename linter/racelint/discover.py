@@ -16,7 +16,7 @@ from racelint.ignores import Ignores
 from racelint.languages import FrontEnd
 
 ROOT_MARKERS = ("pyproject.toml", "go.mod", ".git")
-VENDORED = frozenset({"vendor", "_vendor", "third_party", "site-packages"})
+VENDORED = frozenset({"vendor", "_vendor", "vendored", "_vendored", "third_party", "site-packages"})
 SKIPPED = frozenset({
     ".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".eggs", "node_modules", "__pycache__", "__pypackages__",
     ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".import_linter_cache", ".ipynb_checkpoints",

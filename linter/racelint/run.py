@@ -203,8 +203,9 @@ def to_sources(
     for file in scope.files:
         module = outcomes[file.path]
         if isinstance(module, Module):
-            reported = tests or file.path in scope.insisted or not (file.quiet or module.generated)
             front_end = table[file.suffix]
+            is_aid = file.quiet or module.generated or front_end.serves_tests(module)
+            reported = tests or file.path in scope.insisted or not is_aid
             name = front_end.module_name(file.path).replace(":", "_")  # a colon parts a module from what is in it
             edition = front_end.edition(file.path)
             sources.append(Source(file.path, name, module, reported, edition))

@@ -479,10 +479,31 @@ def test_an_outline_has_no_bodies():
         ("test/e2e/x.go", True),
         ("pkg/b.go", False),
         ("latest.go", False),
+        ("pkg/fake_client.go", True),
+        ("pkg/client_mocks.go", True),
+        ("pkg/test_util.go", True),
+        ("pkg/testing.go", True),
+        ("pkg/faker.go", False),
+        ("pkg/test_runner.go", False),
     ],
 )
 def test_test_files(path, test):
     assert FRONT_END.is_test(path) is test
+
+
+@pytest.mark.parametrize(
+    ("imported", "aid"),
+    [
+        ('"testing"', True),
+        ('. "github.com/onsi/gomega"', True),
+        ('"github.com/onsi/ginkgo/v2"', True),
+        ('"github.com/stretchr/testify/require"', True),
+        ('"net/http/httptest"', False),  # proxies record what a handler answers
+        ('"example.com/testing"', False),
+    ],
+)
+def test_files_for_tests(imported, aid):
+    assert FRONT_END.serves_tests(FRONT_END.extract(f"package a\n\nimport {imported}\n".encode())) is aid
 
 
 def test_where_files_belong(tmp_path):

@@ -44,8 +44,18 @@ class Callers:
         place = write.located.place
         if place.kind in ("global", "captured") or self._identity.is_family(owner, write.located.type):
             return 3 if context.starter else 2
+        inherits = context.starter is None and context.kind == "thread"
+        if inherits and not any(self._is_with_maker(spot, owner) for spot in (write, other)):
+            return 1  # a thread's class is given what it works on: who has both may keep to an order
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def _is_with_maker(self, spot: Spot, thread: str) -> bool:
+        """Whether threads of a class are made by the class of an access's object, or by the class that has made it."""
+        holder = spot.entry.origin
+        types = [spot.located.type, holder.lstrip("=").rpartition(".")[0] if holder.startswith("=") else ""]
+        makers = [f for f, effects in self._effects.items() if any(made == thread for _, made in effects.made)]
+        return any(self._identity.is_family(self._symbols.owner_of(f), each) for f in makers for each in types if each)
 
     def is_of_loop(self, spot: Spot) -> bool:
         """Whether a caller comes in by a method of a type that has coroutines: he mostly is on the loop himself."""

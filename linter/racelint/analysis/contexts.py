@@ -95,9 +95,21 @@ class Contexts:
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
     programs: dict[str, frozenset[str]] = field(default_factory=dict)  # by a function, what may run it
+    processes: dict[int, frozenset[str]] = field(default_factory=dict)  # the outermost functions that start a context
     inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
+
+    def are_in_two_processes(self, first: int, second: int) -> bool:
+        """Whether only a process of its own starts one of two contexts, and others the other one; callers are outside."""
+        inside = frozenset([context.function for context in self.roots if context.kind == "process"])
+        if not inside:
+            return False
+        outside = frozenset({EXTERNAL})
+        one, two = (
+            outside if self.roots[i].is_external else self.processes.get(i, frozenset()) for i in (first, second)
+        )
+        return bool(one) and bool(two) and one.isdisjoint(two) and (one <= inside or two <= inside)
 
     def given(self, came: Came, callee: str, parameter: Param) -> Value | None:
         """What a call gives for a parameter, in the caller's terms."""

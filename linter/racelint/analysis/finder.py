@@ -52,6 +52,7 @@ class Finder:
                 spreading.spread(index, context, function_id)
         leading = Leading(self._symbols, self._summaries.effects, self._edges)
         self._found.started_under = leading.started_under(self._found.roots)
+        self._found.processes = leading.processes(self._found.roots)
         self._found.turning = {f: leading.to(f) for f, effects in self._product.effects.items() if effects.polls}
         self._found.consuming = set(leading.consumed_by(self._takers()))
         return self._found

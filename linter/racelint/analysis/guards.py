@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from racelint.analysis.collisions import LIVE, RESIZES, SEVERITY
+from racelint.analysis.collisions import ERROR, LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
@@ -30,6 +30,7 @@ LOCKED_NAME = re.compile(r"(?<!un)locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
 HANDED = LIVE | {SHARED_CONTENT}
 PRINTED = frozenset({"String", "GoString", "Error", "Format", "MarshalJSON", "MarshalLog"})  # fmt and loggers call them
+ENOUGH = 4  # accesses of a place that say how it is used
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
 
@@ -66,9 +67,21 @@ class Guards:
                 continue
             for pair in (*self._breaches(place, lock, spots), *self._handed_out(place, lock, spots)):
                 found = pair._replace(guard=lock, held=len(held), total=total)
+                if self._is_weak(found):
+                    found = found._replace(confidence=1)
                 if best is None or _rank(found) > _rank(best):
                     best = found
         return best
+
+    def _is_weak(self, pair: Pair) -> bool:
+        """Whether only callers are there, and the lock is held too seldom to say that it always should be."""
+        callers = [self._contexts.roots[spot.entry.context].is_external for spot in (pair.first, pair.second)]
+        if pair.shape == "hand-out" or pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR:
+            return False
+        if self._races.memory.governs(pair.first.function):
+            seldom = pair.total < ENOUGH or 3 * pair.held < 2 * pair.total
+            return all(callers) and seldom and pair.guard not in sides(pair.first.locks)
+        return any(callers) and pair.shape != "update-update"  # single steps are whole: callers mostly see to the rest
 
     def _is_unrelated(self, spot: Spot, touching: frozenset[int]) -> bool:
         """Whether nothing that is started after an access has to do with the place."""

@@ -40,12 +40,16 @@ class Identity:
 
     def may_be_two(self, first: Spot, second: Spot) -> bool:
         """Whether a type has several objects, and each side reaches its own by another way."""
-        if self._symbols.is_ordered_by_steps(first.function) or self._sites[first.located.type] < 2:
+        if self._symbols.is_ordered_by_steps(first.function) or self._times_made(first.located.type) < 2:
             return False
         if first.located.place.kind != "field":
             return False
         one, two = self._held_by(first), self._held_by(second)
         return bool(one and two) and not self._is_same_holder(one, two)
+
+    def _times_made(self, type_id: str) -> int:
+        """In how many places objects of a type, or of one below it, are made."""
+        return sum(self._sites[each] for each in {type_id, *self._symbols.subtypes(type_id)})
 
     def _held_by(self, spot: Spot) -> str:
         """The field that holds the object at hand."""

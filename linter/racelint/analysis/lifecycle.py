@@ -16,6 +16,7 @@ CLOSING = {
     "stop", "close", "aclose", "disconnect", "teardown", "shutdown", "terminate", "finalize", "destroy", "cleanup",
     "__exit__", "__aexit__", "__del__",
 }  # fmt: skip
+MEASURING = {"perf", "performance", "stats", "stat", "statistics", "metric", "metrics", "telemetry", "usage", "profiler"}
 SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare"}
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever", "create"}  # without what lasts as long as the object
 REGISTERED = frozenset(
@@ -64,6 +65,11 @@ def sets_up(name: str) -> bool:
 def tears_down(name: str) -> bool:
     """Whether a function ends something, by any of its words: `_cleanup`, `after_stop`, `close_pool`."""
     return not _words(name).isdisjoint(CLOSING)
+
+
+def measures(name: str) -> bool:
+    """Whether a function or class keeps figures for people, by any of its words: `update_perf`, `Metrics`."""
+    return not _words(name).isdisjoint(MEASURING)
 
 
 def _words(name: str) -> set[str]:

@@ -11,7 +11,7 @@ from racelint.analysis.identity import Identity
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import LOCAL, TASKS
+from racelint.analysis.state import GIVEN, LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
 
@@ -143,7 +143,42 @@ class Order:
     def is_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access ends before the other's context is started."""
         started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
-        return other.entry.context in started and spot.entry.context not in started
+        if other.entry.context in started and spot.entry.context not in started:
+            return True
+        return self._is_built_before(spot, other) or self._is_started_after(spot, other)
+
+    def _is_started_after(self, spot: Spot, other: Spot) -> bool:
+        """Whether a caller on the way to an access starts the other context after that call."""
+        context = self._contexts.roots[other.entry.context]
+        if context.starter is None or context.span is None or spot.entry.context == other.entry.context:
+            return False
+        calls = [span for caller, span in self._contexts.way(spot.function, spot.entry) if caller == context.starter]
+        return bool(calls) and self._memory.is_started_later(spot.function, spot.entry, context, span=spot.access.span)
+
+    def _is_built_before(self, spot: Spot, other: Spot) -> bool:
+        """Whether a constructor makes an access to its own object before it starts the other context.
+
+        What it has started by then knows the object, and yet a later thread sees all that came before its start, as
+        does one that waits first for what is given to it: only what has a whole object gives.
+        """
+        context = self._contexts.roots[other.entry.context]
+        if not spot.constructor or not spot.located.own or spot.entry.context == other.entry.context:
+            return False
+        if self._has_been_given(other):
+            return True
+        if context.starter == spot.function:
+            return self._memory.is_ordered(spot.function, spot.access, context)
+        return self._memory.is_started_later(spot.function, spot.entry, context, span=spot.access.span)
+
+    def _has_been_given(self, spot: Spot) -> bool:
+        """Whether a context has waited for something that others give before it comes to an access."""
+        if spot.access.joined & GIVEN:
+            return True
+        for caller, span in self._contexts.way(spot.function, spot.entry):
+            sites = [site for site in self._effects[caller].calls.values() if site.span == span]
+            if sites and all(site.joined & GIVEN for site in sites):
+                return True
+        return False
 
     def comes_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access is over when what leads to the context of the other one is started."""

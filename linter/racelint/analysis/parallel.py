@@ -43,6 +43,8 @@ class Parallel:
             return Silence.UNKNOWN
         if "process" in (one.kind, two.kind) or not self._places.related(write.located.type, other.located.type):
             return Silence.APART
+        if self._contexts.are_in_two_processes(write.entry.context, other.entry.context):
+            return Silence.APART
         if self._symbols.is_ordered_by_steps(write.function):
             return self._goroutines.parallel(write, one, other, two)
         if write.located.place.kind == "captured":
@@ -132,6 +134,9 @@ def _one_at_a_time(one: Context, two: Context) -> Silence | None:
         return None
     if one.queue and one.queue == two.queue:
         return Silence.ONE_CONTEXT
+    same_start = one.kind == two.kind == "thread" and one.starter == two.starter and one.span == two.span is not None
+    if same_start and not (one.many or two.many):
+        return Silence.ONE_CONTEXT  # of one object: what a class below puts in the place of the other
     calling = [context.is_external or context.kind == "decorated" for context in (one, two)]
     if all(calling):
         return Silence.CALLERS

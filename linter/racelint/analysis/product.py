@@ -11,6 +11,7 @@ from racelint.analysis.symbols import Symbols
 EXAMPLES = frozenset(
     {"example", "examples", "sample", "samples", "demo", "demos", "doc", "docs", "benchmark", "benchmarks", "scripts"}
 )
+PARTS = re.compile("[_-]")
 SHOWS = re.compile(r"(^|[_-])(examples?|demo)([_-]|\d*\.)")  # a file that is an example by its name
 
 
@@ -40,6 +41,6 @@ def _examples(paths: list[str]) -> frozenset[str]:
     found: set[str] = set()
     for path in paths:
         *folders, name = path[root:].lower().split("/")
-        if not EXAMPLES.isdisjoint(folders) or SHOWS.search(name):
+        if any(not EXAMPLES.isdisjoint(PARTS.split(folder)) for folder in folders) or SHOWS.search(name):
             found.add(path)
     return frozenset(found)

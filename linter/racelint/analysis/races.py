@@ -11,7 +11,7 @@ from racelint.analysis.effects import MEASURED, Access, Act, Effects
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
-from racelint.analysis.lifecycle import is_starting, sets_up, tears_down
+from racelint.analysis.lifecycle import is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
@@ -183,11 +183,13 @@ class Races:
         """Whether little depends on who comes first."""
         match shape:
             case "store-test":
-                return not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
+                alone = write.entry.context == other.entry.context  # a thread of its own that its object starts again
+                return alone or not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
             case "update-update":
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
-                return not self._is_read(place) or self._is_restarted(place)
+                measures = any(map(self._measures, (write, other)))
+                return measures or not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
             case "update-store":
@@ -222,8 +224,16 @@ class Races:
             return True  # what is taken out by its key is mostly the taker's own
         if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
+        made = getattr(act.access, "value", "") or act.access.detail
+        if shape == "check-act" and made == "object" and not documented and not self._is_emptied(act):
+            return True  # what stays is one or the other, and nothing is left open
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
+
+    def _is_emptied(self, act: Spot) -> bool:
+        """Whether what an act stores, where it found nothing, is given up again elsewhere."""
+        stores = [spot for spot in self.spots.get(act.located.place, ()) if spot.access.kind in STORES]
+        return any(spot.function != act.function for spot in stores)
 
     def _is_at_border(self, store: Spot) -> bool:
         """Whether a function gives a place its first or its last value."""
@@ -262,6 +272,10 @@ class Races:
             for function in sorted({function for function, _ in updates})
             for access in self.effects[function].all_accesses()
         )
+
+    def _measures(self, spot: Spot) -> bool:
+        """Whether a function says by its name, or by that of its class, that it keeps figures for people."""
+        return measures(self._symbols.functions[spot.function][1].qualname.replace(".", "_"))
 
     def _is_restarted(self, place: Place) -> bool:
         """Whether a count that decides nothing starts anew now and then: a figure of some time, for people."""

@@ -295,7 +295,7 @@ class Replay(Locking, Origins):
         self, summary: Summary, bound: list[Values], substitute: Substitute, call: Span, state: State
     ) -> None:
         """What the callee starts of what it was given, and that it starts or joins anything."""
-        alone = not state.started
+        alone = not state.started or bool(state.joined & LOCAL)  # all that was started has been waited for
         for started in summary.starts:
             for value in substitute(started.callee):
                 args = tuple([substitute.values(values) for values in started.args])

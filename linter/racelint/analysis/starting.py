@@ -6,7 +6,7 @@ import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
-from racelint.analysis.state import LOCAL, THREADS, State
+from racelint.analysis.state import GIVEN, LOCAL, THREADS, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     Builtin,
@@ -104,6 +104,8 @@ class Starting(Body):
         if name in self.knowledge.concurrency.joins:
             state.joined |= LOCAL
             self.effects.wait(call, state.held)
+        if name in self.knowledge.concurrency.waits:
+            state.joined |= GIVEN
 
     def _start(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         owner, _, method = name.rpartition(".")
@@ -216,6 +218,8 @@ class Starting(Body):
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
                 self.effects.wait(call, state.held)
+            if f"{library}.{name}" in self.knowledge.concurrency.waits:
+                state.joined |= GIVEN
             self.hand_over(args, keywords, call, state, name)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)
@@ -235,7 +239,7 @@ class Starting(Body):
 
     def identity(self, values: Values) -> str:
         """Whether values are more than what they say: "opened", "object" or ""."""
-        if self.opening or any([self.is_opened(v) for v in values]):
+        if self.opening or any([self.is_opened(v) or (isinstance(v, Fresh) and self._has_opened(v)) for v in values]):
             return "opened"
         return "object" if any([isinstance(v, Fresh) and self.has_identity(v) for v in values]) else ""
 
@@ -263,13 +267,16 @@ class Starting(Body):
         owner = self.types.class_of(value)
         if owner is None:
             return False
-        _, record = self.symbols.types[owner]
-        for field in record.fields.values():
-            if any(not v.function.endswith((".__init__", "<body>")) for v in field.values):
-                return True
-            if any(isinstance(v.value, Call) and self._opens(owner, v.value) for v in field.values):
-                return True
-        return False
+        values = [v for field in self.symbols.types[owner][1].fields.values() for v in field.values]
+        return any(not v.function.endswith((".__init__", "<body>")) for v in values) or self._has_opened(value)
+
+    def _has_opened(self, value: Value) -> bool:
+        """Whether an object of the project's own class keeps something that it opens or starts."""
+        owner = self.types.class_of(value)
+        if owner is None:
+            return False
+        values = [v for field in self.symbols.types[owner][1].fields.values() for v in field.values]
+        return any(isinstance(v.value, Call) and self._opens(owner, v.value) for v in values)
 
     def _opens(self, owner: str, call: Call) -> bool:
         """Whether a call opens or makes something of which two are one too many."""

@@ -72,7 +72,7 @@ class Predicate(NamedTuple):
     scalar: object = None
 
 
-THREADS, LOCAL, TASKS = 1, 2, 4
+THREADS, LOCAL, TASKS, GIVEN = 1, 2, 4, 8
 TAKE = "take"  # a receive from a channel; else it is given something, or closed
 GIVES = frozenset({"send", "close"})
 Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps
@@ -123,7 +123,8 @@ class State:
     certainly held, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
     `reads` gathers reads while an expression is evaluated (None: nobody asks). `started` says that something may have
     been started that runs beside what follows, `joined` what has surely ended: `THREADS`, what this function has
-    started itself (`LOCAL`), the tasks that the own class has started (`TASKS`). `claimed` says that a flag keeps
+    started itself (`LOCAL`), the tasks that the own class has started (`TASKS`); or that something has been waited
+    for that others give (`GIVEN`). `claimed` says that a flag keeps
     other instances out, `waited` that other tasks may have run in this turn of a loop, `crossed` are iterations of
     this turn that have been suspended: container, loop, suspension.
     """

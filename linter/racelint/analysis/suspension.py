@@ -107,6 +107,9 @@ class Suspensions:
         same = other.function == function_id
         if same and not self._runs_twice(function_id, entry):
             return False
+        context = self._contexts.roots[entry.context]
+        if other.entry.context == entry.context and context.kind == "task" and not context.many and not same:
+            return False  # one task: it is suspended where it waits
         if same and other.access.kind != act.kind:
             return False
         if act.kind == "store" and act.detail == "none":  # a clean-up: what another one has put there meanwhile is lost

@@ -25,7 +25,7 @@ DOES = {
     "walks",
 }  # fmt: skip
 TABLES = (
-    "container", "function", "lock", "start", "entry", "safe", "join", "counterpart",
+    "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
     "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline",
 )  # fmt: skip
 LISTS = (
@@ -205,7 +205,7 @@ class Concurrency:
 
     def __init__(
         self, locks: Iterable[LockType], starts: Iterable[StartRow], entries: Iterable[EntryRow],
-        safe: Iterable[str], joins: Iterable[str], counterparts: Iterable[CounterpartRow],
+        safe: Iterable[str], joins: Iterable[str], waits: Iterable[str], counterparts: Iterable[CounterpartRow],
     ) -> None:  # fmt: skip
         self.locks = {name: row for row in locks for name in row.types}
         self.takes = frozenset(name for row in self.locks.values() for name in row.take)
@@ -216,8 +216,9 @@ class Concurrency:
         self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
         self.joins = frozenset(joins)
+        self.waits = frozenset(waits)
         self.counterparts = tuple(counterparts)
-        listed = (*self.starts, *self.joins, *self.counts)
+        listed = (*self.starts, *self.joins, *self.waits, *self.counts)
         self.types = self.safe | {owner for name in listed if (owner := name.rpartition(".")[0])}
         self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
 
@@ -321,6 +322,7 @@ def load(extra: Iterable[Path] = (), memory_model: MemoryModel = MemoryModel.GIL
         [_row(EntryRow, row) for row in rows("entry")],
         [name for row in rows("safe") for name in row["types"]],
         [name for row in rows("join") for name in row["names"]],
+        [name for row in rows("wait") for name in row["names"]],
         [_row(CounterpartRow, row) for row in rows("counterpart")],
     )
     containers = [_row(Container, row) for row in rows("container")]

@@ -47,6 +47,9 @@ class FrontEnd(Protocol):
     def is_test(self, path: str) -> bool:
         """Whether a path (forward slashes, relative to the analysed root) is a test by the language's conventions."""
 
+    def serves_tests(self, module: Module) -> bool:
+        """Whether a file that is no test itself is there for tests: it uses what only tests use."""
+
     def module_name(self, path: str) -> str:
         """The dotted name by which other files import the one at `path` (absolute, forward slashes)."""
 

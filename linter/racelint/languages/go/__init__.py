@@ -29,6 +29,12 @@ TOKENS = re.compile(
 # Since Go 1.26 new() takes a value, for which the grammar has no place: it reads another name of the same length.
 NEW = re.compile(rb"\bnew\((?!\s*(?:\[|\*|<-|map\[|chan\b|func\(|struct\b|interface\b))")
 TEST_FOLDERS = frozenset({"testdata", "test", "tests", "testing", "e2e", "testutil", "testutils"})
+TEST_WORDS = frozenset({"test", "tests"})  # of a folder's name
+TEST_FILES = re.compile(r"(?:.*_)?(?:test|fakes?|mocks?)|(?:fake|mock)_.*|test(?:ing|_?utils?|_?helpers?)")  # without .go
+TEST_PACKAGES = re.compile(
+    r"testing(?:/.*)?|google\.golang\.org/grpc/test/.*|(?:go\.uber\.org|github\.com/golang)/mock/gomock"
+    r"|github\.com/(?:stretchr/testify|onsi/g(?:omega|inkgo)(?:/v2)?)(?:/.*)?"
+)
 
 
 class Go:
@@ -98,7 +104,14 @@ class Go:
     def is_test(self, path: str) -> bool:
         """The go command's convention, and folders that hold nothing but tests and what they need."""
         parts = PurePath(path).parts
-        return bool(parts) and (parts[-1].endswith("_test.go") or not TEST_FOLDERS.isdisjoint(parts[:-1]))
+        if not parts:
+            return False
+        is_named_so = TEST_FILES.fullmatch(parts[-1].removesuffix(".go"))
+        return is_named_so is not None or any(part in TEST_FOLDERS or not TEST_WORDS.isdisjoint(re.split("[_-]", part)) for part in parts[:-1])
+
+    def serves_tests(self, module: Module) -> bool:
+        """Packages that nothing but tests should link."""
+        return any(TEST_PACKAGES.fullmatch(imported.module) for imported in module.imports.values())
 
     def module_name(self, path: str) -> str:
         """The import path of the file's package."""

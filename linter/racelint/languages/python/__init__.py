@@ -21,6 +21,8 @@ from racelint.span import Span
 
 # Deep enough for any program written by people; pure Python frames cost no C stack, so this cannot overflow it.
 DEPTH = 4_000
+TEST_WORDS = frozenset({"test", "tests", "testing"})  # of a folder's name
+TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis", "testtools"})
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
 
 
@@ -84,7 +86,11 @@ class Python:
         stem = name.removesuffix(".pyi").removesuffix(".py")
         if stem.startswith("test_") or stem.endswith("_test") or stem in ("conftest", "tests", "test"):
             return True
-        return any(part in ("tests", "test", "testing") for part in parts[:-1])
+        return any(not TEST_WORDS.isdisjoint(re.split("[_-]", part)) for part in parts[:-1])
+
+    def serves_tests(self, module: Module) -> bool:
+        """Packages that nothing but tests need."""
+        return any(imported.module.partition(".")[0] in TEST_PACKAGES for imported in module.imports.values())
 
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """Types of single expressions, for the few that decide a verdict."""
