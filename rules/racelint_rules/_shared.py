@@ -15,7 +15,7 @@ VERBS = {
     "store": "stored", "update": "updated", "update item": "updated", "insert": "given entries",
     "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to",
     "store item": "given items", "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out",
-    "test": "tested", "iterate": "iterated", "peek": "looked at",
+    "test": "tested", "iterate": "iterated", "peek": "looked at", "measure": "measured",
     "wait": "waited for",
 }  # fmt: skip
 SEVERITIES = {

@@ -26,11 +26,11 @@ from racelint.analysis.values import (
 from racelint.record import Record
 from racelint.span import Span
 
-READS = frozenset({"read", "test", "peek", "lookup", "iterate", "snapshot"})
+READS = frozenset({"read", "test", "peek", "measure", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
 MEASURED = "measured"  # of a test by size: more or less than something
 WRITES = IN_PLACE | {"store", "update", "delete"}
-CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "hand-out"}  # accesses of what is in a container
+CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}  # accesses of what is in a container
 CALLABLE = FunctionValue | Partial
 MOST_READS = 8  # paths that one variable's value is traced to
 
@@ -39,7 +39,8 @@ class Access(Record):
     """One spot that reads or writes a path.
 
     `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek"
-    without fear that it is not there), "snapshot" copies one at once, "hand-out" returns one, "update" is `x += 1`.
+    without fear that it is not there, "measure" asks for its size), "snapshot" copies one at once, "hand-out" returns
+    one, "update" is `x += 1`.
     `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without
     entries, "opened" or "object" for what has an identity, "given", "computed"), or how a container behaves
     ("mapping", "list").

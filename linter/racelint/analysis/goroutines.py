@@ -15,6 +15,7 @@ from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
+from racelint.model import Function
 
 
 class Goroutines:
@@ -86,11 +87,22 @@ class Goroutines:
         starters = (one.starter, two.starter)
         if one == two or None in starters or starters[0] == starters[1]:
             return False
+        if self._are_implementations(one, two):
+            return True
         owners = [self._symbols.owner_of(starter) for starter in starters if starter is not None]
         if owners[0] != owners[1] or not owners[0] or not self._do_the_same(one, two):
             return False
         both = {first.entry.context, second.entry.context}
         return not any(both <= started for started in self._contexts.started_under.values())
+
+    def _are_implementations(self, one: Context, two: Context) -> bool:
+        """Whether methods of one name of two types start one function: what had been given one of them has no other."""
+        if one.function != two.function or None in (one.starter, two.starter) or one.starter == two.starter:
+            return False
+        methods = [self._symbols.functions[starter] for starter in (one.starter, two.starter) if starter is not None]
+        owners = {f"{source.name}:{_method(function)[0]}" for source, function in methods}
+        names = {_method(function)[1] for _, function in methods}
+        return len(names) == 1 and len(owners) == 2 and all(owner in self._symbols.types for owner in owners)
 
     def _do_the_same(self, one: Context, two: Context) -> bool:
         """Whether two contexts call one function of the project, at their roots."""
@@ -162,3 +174,9 @@ class Goroutines:
         if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
             return 1
         return min(2, self._callers.beside(write, other, context))
+
+
+def _method(function: Function) -> tuple[str, str]:
+    """The type and the name of the method in which a function stands, which may be a closure there."""
+    owner, _, rest = function.qualname.partition(".")
+    return owner, rest.partition(".")[0]

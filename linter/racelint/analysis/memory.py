@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHAPES = {"write-write": 3, "write-read": 3, "content-write": 3, "content-read": 3, "content-iterate": 3}
 OF_VARIABLE = frozenset({"store", "update", "delete", "read", "test"})
 STORES = frozenset({"store", "update", "delete"})
-OF_CONTENT = IN_PLACE | {"lookup", "peek", "iterate", "snapshot"}
+OF_CONTENT = IN_PLACE | {"lookup", "peek", "measure", "iterate", "snapshot"}
 SHARED_CONTENT = "map"  # the kind of a container whose content is one location
 LISTENER = "listener"  # callbacks of one registration run one after the other
 NOWHERE = Span(0, 0, 0, 0)

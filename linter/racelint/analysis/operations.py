@@ -82,7 +82,7 @@ class Operations(Body):
                 return (Result(self.site(span, state)),)
             case Op(operator="length", operands=(measured,), span=span):
                 for value in self.evaluate(measured, state):
-                    self.note(value, "peek", span, state, self.container_kind(value))
+                    self.note(value, "measure", span, state, self.container_kind(value))
                 return NOTHING_KNOWN
             case Op(operator="clear", operands=(cleared,), span=span):
                 for value in self.evaluate(cleared, state):

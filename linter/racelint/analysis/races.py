@@ -198,6 +198,8 @@ class Races:
                 return True  # a count is a little off
             case "check-use" | "check-act":
                 return self._is_mild(shape, write, other)
+            case "content-read":
+                return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write":
                 return all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
             case "replace-change":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from racelint.analysis.contexts import Came, Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.contexts import EXTERNAL, Came, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.contracts import Contracts
 from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
@@ -19,6 +19,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param
 from racelint.knowledge import Knowledge
 
+SYNCHRONOUS = frozenset({"thread", "pool", EXTERNAL})  # contexts whose functions do not wait for coroutines
 MOST_STATES = 8  # entry states kept for a function and context
 
 
@@ -59,7 +60,7 @@ class Spreading:
             for _, type_id in effects.made:
                 self._found.made_in.setdefault(type_id, set()).add(index)
             for callee, site in self._edges.calls.get(function_id, ()):
-                if site.joined & THREADS or (context.kind in ("thread", "pool") and self._is_coroutine(callee)):
+                if site.joined & THREADS or (context.kind in SYNCHRONOUS and self._is_coroutine(callee)):
                     continue  # a coroutine does not run in the thread that makes it
                 own = site.receiver is not None and self._symbols.is_instance(site.receiver)
                 if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):

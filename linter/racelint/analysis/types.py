@@ -37,6 +37,13 @@ from racelint.knowledge import Container, Knowledge
 from racelint.model import Assigned, Const
 from racelint.model import Field as FieldRecord
 
+# Annotations that say less than what is assigned: what has a lock may be told as one of them.
+WIDE = frozenset(
+    f"{module}.{name}"
+    for module in ("typing", "contextlib")
+    for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
+)
+
 
 class Types:
     """Answers what type something has; None means unknown. Memoised; cycles are unknown.
@@ -136,6 +143,8 @@ class Types:
             module = owner.partition(":")[0]
             if record.annotation is not None:
                 found = self.annotations.declared(f"{module}:{MODULE}", record.annotation)
+                if isinstance(found, LibraryType) and found.name in WIDE:
+                    found = only(self._assigned(module, record)) or found
                 if found is not None:
                     return found
             options += self._assigned(module, record)
