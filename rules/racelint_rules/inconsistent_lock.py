@@ -71,6 +71,12 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             delete(h.hosts, name)
         }
 
+        func (h *Hosts) Reset(name string) {
+            h.mu.Lock()
+            defer h.mu.Unlock()
+            h.hosts[name] = 0
+        }
+
         func (h *Hosts) Count(name string) int {
             return h.hosts[name]                      // beside a write the runtime may end the program
         }
@@ -97,14 +103,17 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
     beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
     the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
-    where a caller would go behind the object that holds this one and its lock.
+    where a caller would go behind the object that holds this one and its lock. Low is also what callers from outside
+    do, on either side, but for iterations that fail, containers that are handed out live, and updates beside updates:
+    single steps are whole, and whether callers ever come between two of them is theirs to know.
 
     ### Go
 
     Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
     ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends
     the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes
-    is no guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
+    is no guard, and between callers only a lock that is held at three accesses of four, or two thirds of more, is one
+    (else low). What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
     there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what

@@ -118,15 +118,21 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what a decorator object stores on itself for the call at hand.
 
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
-    values, counts that start anew now and then, counts that are only compared with a threshold, objects that are made
-    on demand for the whole program, entries that are taken out by their key.
+    values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
+    or class called so keeps (`update_stats`, `Metrics`), objects that are made on demand for the whole program or never
+    given up again (unless they open something), entries that are taken out by their key.
 
     ### Python: confidence
 
     High if both contexts are started in the project or the start stands in the class itself; medium with callers from
     outside on containers; low (hidden) where objects may be different ones, over long chains of calls, where a method
     was found by its name alone, where an exception handler deals with the outcome, for plain stores beside plain
-    stores, and for callers beside the event loop.
+    stores, for callers beside the event loop, and for what a class of threads is given to work on, against callers,
+    unless who has made that makes the threads, too.
+
+    Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
+    has started by then; what a constructor does, against a thread that has first waited for something to be given to it
+    (a queue, an event). What a process starts has a memory of its own.
 
     What needs another context just between two steps (a test and its act or use, a change to a container that is being
     replaced) is shown only at high confidence, or if the type's own code or documentation says that callers share it.
@@ -153,13 +159,14 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     and come first; what a handler is registered after; what another program of the repository does.
 
     Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
-    one object all accesses are of that object. A controller has one worker, unless `MaxConcurrentReconciles` is a
-    number above 1. A write under a lock of the object itself says that others have the object.
+    one object all accesses are of that object. Of two types behind one interface that start the same function, a
+    program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1. A write under a
+    lock of the object itself says that others have the object.
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
     containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
-    is set once under a lock, setters, registrations, what constructors and what sets the program up write before
+    is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before
     callers come, what interfaces with a single method lead to.
 
     ## Known limits
