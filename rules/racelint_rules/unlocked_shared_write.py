@@ -166,8 +166,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
     containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
-    is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before
-    callers come, what interfaces with a single method lead to.
+    is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up
+    write before callers come, what interfaces with a single method lead to.
 
     ## Known limits
 

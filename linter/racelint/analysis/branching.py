@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from racelint.model import Block, Branch, Hold, Jump, Labelled, Loop, Stmt, Try
 from racelint.span import Span
 
@@ -31,6 +33,19 @@ def comes_first(body: Block, first: Span, second: Span) -> bool:
             inner = (*_blocks(stmt), stmt.body) if isinstance(stmt, Loop) else _blocks(stmt)
             return first[:2] < second[:2] and not any(_holds(block, first) for block in inner)
     return False
+
+
+def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:
+    """The branches and loops that a spot stands in, outermost first; a branch only where its test has held."""
+    for stmt in body:
+        if stmt.span.holds(spot):
+            inner = (*_blocks(stmt), stmt.body, stmt.orelse) if isinstance(stmt, Loop) else _blocks(stmt)
+            if (isinstance(stmt, Branch) and _holds(stmt.then, spot)) or (
+                isinstance(stmt, Loop) and _holds(stmt.body, spot)
+            ):
+                yield stmt
+            for block in inner:
+                yield from around(block, spot)
 
 
 def _holds(block: Block, spot: Span) -> bool:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from racelint.analysis.defaults import Defaults
+from racelint.analysis.defaults import Defaults, picks_elements
 from racelint.analysis.holders import Holders
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
@@ -163,7 +163,9 @@ class Caches:
                 copied = any(isinstance(step, Copy) for step in way)
                 walked = any(isinstance(step, Member) or isinstance(step.key, Member) for step in entries)
                 named = change.operation == "[...] =" and all(isinstance(key, Literal) for key in change.keys)
-                if not plain or direct or ((walked or named) and not copied):
+                if not plain or direct or picks_elements(self._symbols.functions[change.function][1], change):
+                    return False
+                if (walked or named) and not copied:
                     return False  # who completes a preset by one entry, or each of its entries, does so on purpose
                 return self._has_part(origin.start, entries, change)
             case _:

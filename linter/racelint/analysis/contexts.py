@@ -101,7 +101,7 @@ class Contexts:
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 
     def are_in_two_processes(self, first: int, second: int) -> bool:
-        """Whether only a process of its own starts one of two contexts, and others the other one; callers are outside."""
+        """Whether only a process of its own starts one of two contexts, and not the other one; callers are outside."""
         inside = frozenset([context.function for context in self.roots if context.kind == "process"])
         if not inside:
             return False

@@ -5,12 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from racelint.analysis.branching import around
 from racelint.analysis.origins import QUIET, REMOVALS
 from racelint.analysis.paths import prefixes
 from racelint.analysis.sharing import Change
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import FunctionValue, Param, Value
-from racelint.model import Assign, Attr, Block, Build, Call, Const, Eval, Expr, Function, Item, Jump, Name, Star, Yield
+from racelint.model import (
+    Assign,
+    Attr,
+    Block,
+    Branch,
+    Build,
+    Call,
+    Const,
+    Eval,
+    Expr,
+    Function,
+    Item,
+    Jump,
+    Loop,
+    Name,
+    Op,
+    Star,
+    Yield,
+)
+from racelint.span import Span
 
 SPREAD = "*"  # stands for arguments of which nobody knows how many there are
 
@@ -41,6 +61,8 @@ class Defaults:
             return False  # it is empty, and stays so
         if not change.calls and not within and change.span in _overwritten(function, parameter.name):
             return False
+        if not change.calls and _is_filled(function, parameter.name, change.span):
+            return False  # only where there is something already, which the default never has
         return not self._is_always_given(start)
 
     def _is_always_given(self, start: Param) -> bool:
@@ -95,6 +117,26 @@ def _passings(node: object) -> Iterator[tuple[Name | Attr | str, Passing | None]
 def _passing(args: tuple[Expr, ...], names: list[str]) -> Passing:
     spread = any(isinstance(arg, Star) for arg in args) or "" in names
     return Passing(len(args), frozenset([*names, *([SPREAD] if spread else [])]))
+
+
+def _is_filled(function: Function, name: str, span: Span) -> bool:
+    """Whether a spot is passed only where a parameter has entries: `if "key" in conditions:`, `if conditions:`."""
+    for stmt in around(function.body, span):
+        match stmt:
+            case Branch(test=Name(name=tested) | Op(operator="in", operands=(_, Name(name=tested)))) if tested == name:
+                return True
+    return False
+
+
+def picks_elements(function: Function, change: Change) -> bool:
+    """Whether a change is made for some elements of a loop only, by what each of them is."""
+    for loop in around(function.body, change.span):
+        if isinstance(loop, Loop) and loop.target is not None:
+            names = {inner.name for inner in _nodes(loop.target) if isinstance(inner, Name)}
+            tests = [stmt.test for stmt in around(loop.body, change.span) if isinstance(stmt, Branch)]
+            if any(_mentions(test, name) for test in tests for name in names):
+                return True
+    return False
 
 
 def _overwritten(function: Function, name: str) -> set[object]:

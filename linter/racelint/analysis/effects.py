@@ -28,9 +28,11 @@ from racelint.span import Span
 
 READS = frozenset({"read", "test", "peek", "measure", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
+OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
 MEASURED = "measured"  # of a test by size: more or less than something
 WRITES = IN_PLACE | {"store", "update", "delete"}
-CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}  # accesses of what is in a container
+# Accesses of what is in a container.
+CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}
 CALLABLE = FunctionValue | Partial
 MOST_READS = 8  # paths that one variable's value is traced to
 
@@ -43,7 +45,7 @@ class Access(Record):
     one, "update" is `x += 1`.
     `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without
     entries, "opened" or "object" for what has an identity, "given", "computed"), or how a container behaves
-    ("mapping", "list").
+    ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
     """
 

@@ -61,6 +61,8 @@ class Goroutines:
         elif write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
         identity = self._identity
+        if identity.made_by_two(write, other):
+            return Silence.OWNED
         if identity.held_apart(write, other):
             return 1
         if (identity.is_whose(write) or identity.is_whose(other)) and not identity.locks_itself(write, other):

@@ -20,9 +20,9 @@ from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import MOST_CALLS
 
 CONTRACT = re.compile(
-    r"(lock|mutex)\w*\s+(must|should|has to|needs? to|is)\s+(already\s+)?(be\s+)?(held|acquired|taken)"
-    r"|(must|should|to be|only)\s+(be\s+)?(called|used|run|invoked)\s+(\w+\s+){0,4}(lock|mutex)"
-    r"|(caller|requires?|assumes?|holding|held|with)\s+(\w+[.\s]+){0,4}(lock|mutex)"
+    r"(lock\w*|mutex\w*|mu)\s+(must|should|has to|needs? to|is)\s+(already\s+)?(be\s+)?(held|acquired|taken)"
+    r"|(must|should|to be|only)\s+(be\s+)?(called|used|run|invoked)\s+(\w+\s+){0,4}(lock|mutex|mu\b)"
+    r"|(caller|requires?|assumes?|holding|held|with)\s+(\w+[.\s]+){0,4}(lock|mutex|mu\b)"
     r"|not\s+(be\s+)?thread[- ]?safe",
     re.IGNORECASE,
 )
@@ -76,7 +76,7 @@ class Guards:
     def _is_weak(self, pair: Pair) -> bool:
         """Whether only callers are there, and the lock is held too seldom to say that it always should be."""
         callers = [self._contexts.roots[spot.entry.context].is_external for spot in (pair.first, pair.second)]
-        if pair.shape == "hand-out" or pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR:
+        if pair.shape == "hand-out" or (pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR):
             return False
         if self._races.memory.governs(pair.first.function):
             seldom = pair.total < ENOUGH or 3 * pair.held < 2 * pair.total
@@ -206,7 +206,10 @@ class Guards:
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure
         if self._is_starting(breach):
             confidence = 1
-        unlikely = shape in ("store-store", "update-reset", "count-count")
+        unlikely = shape in ("store-store", "update-reset", "count-count") or "measure" in (
+            first.access.kind,
+            second.access.kind,
+        )
         if shape.startswith("update") and place.kind == "field":  # a number is guarded by a lock of its own object
             unlikely = unlikely or not self._races.identity.is_family(lock.rpartition(".")[0], place.owner)
         if far or callback or found_by_name or unlikely or self._races.callers.goes_behind(breach, other):

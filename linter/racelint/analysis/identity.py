@@ -14,6 +14,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
+from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
 
 
 class Identity:
@@ -80,6 +81,28 @@ class Identity:
         if first.located.type in self._contexts.singles:
             return False
         return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
+
+    def made_by_two(self, first: Spot, second: Spot) -> bool:
+        """Whether each side's object was made by another function, which has started on it what leads there."""
+        one, two = self._made_by(first), self._made_by(second)
+        return bool(one) and bool(two) and one != two
+
+    def _made_by(self, spot: Spot) -> str:
+        """The variable for which a function has made an access's object, as it starts what leads there, if known."""
+        path: Value | None = _around(spot.access.path)
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            if isinstance(path, Captured) and path.function != function:
+                source, maker = self._symbols.functions[path.function]
+                bound = maker.bindings.get(path.name, ())
+                made = [inner for inner in map(_core, bound) if isinstance(inner, Make) or _is_making(inner)]
+                return f"{source.name}:{maker.qualname}.{path.name}" if bound and len(made) == len(bound) else ""
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None or not isinstance(path, Param) or path.function != function:
+                return ""
+            path = _whole(self._contexts.given(came, function, path))
+            function, entry = came.caller, came.entry
+        return ""
 
     def _homes(self, spot: Spot) -> Iterator[str]:
         """The field in which an access's object was found, "Type.field", and outward those that have it as a part."""
@@ -188,6 +211,18 @@ def _around(path: Value) -> Value | None:
     """The object of which a path leads to a field, or to what is in it."""
     field = _whole(path)
     return field.base if isinstance(field, Field) else None
+
+
+def _core(expr: Expr) -> Expr:
+    """What an expression takes the address of, or one of its results."""
+    while isinstance(expr, Item) or (isinstance(expr, Op) and expr.operator == "address" and expr.operands):
+        expr = expr.base if isinstance(expr, Item) else expr.operands[0]
+    return expr
+
+
+def _is_making(expr: Expr) -> bool:
+    """Whether an expression calls what makes something new, by its name: `NewClient(...)`."""
+    return isinstance(expr, Call) and isinstance(expr.func, Attr | Name) and expr.func.name.startswith(("New", "new"))
 
 
 def _class(spot: Spot) -> str:

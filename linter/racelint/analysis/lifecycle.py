@@ -16,7 +16,9 @@ CLOSING = {
     "stop", "close", "aclose", "disconnect", "teardown", "shutdown", "terminate", "finalize", "destroy", "cleanup",
     "__exit__", "__aexit__", "__del__",
 }  # fmt: skip
-MEASURING = {"perf", "performance", "stats", "stat", "statistics", "metric", "metrics", "telemetry", "usage", "profiler"}
+MEASURING = {
+    "perf", "performance", "stats", "stat", "statistics", "metric", "metrics", "telemetry", "usage", "profiler",
+}  # fmt: skip
 SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare"}
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever", "create"}  # without what lasts as long as the object
 REGISTERED = frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import CONSTANT, ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import MEASURED, Access, Act, Effects
+from racelint.analysis.effects import MEASURED, OWN_KEY, Access, Act, Effects
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
@@ -186,6 +186,9 @@ class Races:
                 alone = write.entry.context == other.entry.context  # a thread of its own that its object starts again
                 return alone or not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
             case "update-update":
+                job = self._contexts.roots[write.entry.context]
+                if write.access.detail == OWN_KEY and write.entry.context == other.entry.context and job.kind in JOBS:
+                    return True  # each job has an entry of its own
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
                 measures = any(map(self._measures, (write, other)))
@@ -198,6 +201,8 @@ class Races:
                 return True  # a count is a little off
             case "check-use" | "check-act":
                 return self._is_mild(shape, write, other)
+            case "shift-iterate":  # the loop goes on: it is a matter of what the two mean to do
+                return any(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write":

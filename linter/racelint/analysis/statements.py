@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
-from racelint.analysis.effects import common, is_shared_path
+from racelint.analysis.effects import OWN_KEY, common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
@@ -388,7 +388,8 @@ class Statements(Calls):
             for base in self.evaluate(stmt.target.base, state):
                 self.sink = stmt.target.base
                 self.mutate(base, f"[...] {stmt.operator}=", "content", stmt.span, state)
-                self.note(base, "update-item", stmt.span, state, self.container_kind(base))
+                entry = _entry(keys) if self.traits.atomic_steps else self.container_kind(base)
+                self.note(base, "update-item", stmt.span, state, entry)
                 container = self.types.container(base)
                 if container is not None and container.missing:  # else the key was read just now: it is there
                     self.change(base, "insert", f"[...] {stmt.operator}=", keys, stmt.span, state)
@@ -577,3 +578,11 @@ def _may_be_none(returns: TypeRef | None) -> bool:
         return False
     name = returns.name.rpartition(".")[2]
     return name in ("Optional", "None") or (name == "Union" and any(_may_be_none(arg) for arg in returns.args))
+
+
+def _entry(keys: Values) -> str:
+    """Which entry a key means: "=" and what it is, if that is told; `OWN_KEY`, if it comes from the caller."""
+    key = keys[0] if len(keys) == 1 else UNKNOWN
+    if isinstance(key, Literal):
+        return f"={key.value!r}"
+    return OWN_KEY if isinstance(root(key), Param) else ""

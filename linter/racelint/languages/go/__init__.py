@@ -30,7 +30,8 @@ TOKENS = re.compile(
 NEW = re.compile(rb"\bnew\((?!\s*(?:\[|\*|<-|map\[|chan\b|func\(|struct\b|interface\b))")
 TEST_FOLDERS = frozenset({"testdata", "test", "tests", "testing", "e2e", "testutil", "testutils"})
 TEST_WORDS = frozenset({"test", "tests"})  # of a folder's name
-TEST_FILES = re.compile(r"(?:.*_)?(?:test|fakes?|mocks?)|(?:fake|mock)_.*|test(?:ing|_?utils?|_?helpers?)")  # without .go
+# Names of files, without ".go".
+TEST_FILES = re.compile(r"(?:.*_)?(?:test|fakes?|mocks?)|(?:fake|mock)_.*|test(?:ing|_?utils?|_?helpers?)")
 TEST_PACKAGES = re.compile(
     r"testing(?:/.*)?|google\.golang\.org/grpc/test/.*|(?:go\.uber\.org|github\.com/golang)/mock/gomock"
     r"|github\.com/(?:stretchr/testify|onsi/g(?:omega|inkgo)(?:/v2)?)(?:/.*)?"
@@ -106,8 +107,9 @@ class Go:
         parts = PurePath(path).parts
         if not parts:
             return False
-        is_named_so = TEST_FILES.fullmatch(parts[-1].removesuffix(".go"))
-        return is_named_so is not None or any(part in TEST_FOLDERS or not TEST_WORDS.isdisjoint(re.split("[_-]", part)) for part in parts[:-1])
+        if TEST_FILES.fullmatch(parts[-1].removesuffix(".go")) or not TEST_FOLDERS.isdisjoint(parts[:-1]):
+            return True
+        return any(not TEST_WORDS.isdisjoint(re.split("[_-]", part)) for part in parts[:-1])
 
     def serves_tests(self, module: Module) -> bool:
         """Packages that nothing but tests should link."""

@@ -21,7 +21,8 @@ VERBS = {
     "store": "stores", "update": "updates", "update item": "updates an item of", "insert": "inserts into",
     "remove": "removes from", "discard": "removes from", "clear": "empties", "append": "appends to",
     "store item": "stores an item of", "delete": "deletes", "reorder": "reorders", "read": "reads",
-    "return": "hands out", "test": "tests", "iterate": "iterates over", "peek": "looks at", "measure": "measures", "wait": "waits for",
+    "return": "hands out", "test": "tests", "iterate": "iterates over", "peek": "looks at",
+    "measure": "measures", "wait": "waits for",
     "mutate": "changes", "calls": "calls",
 }  # fmt: skip
 READS = frozenset({"read", "return", "test", "iterate", "peek", "measure", "wait", "calls"})
