@@ -60,7 +60,7 @@ class Guards:
         plain = self._by_access(spots)
         best: Pair | None = None
         for lock, held in self._candidates(plain).items():
-            total = len(plain)
+            total = sum(entry in held or not self._says_nothing(entry) for entry in plain.values())
             breaches = [entry for entry in plain.values() if entry not in held]
             writes = [entry for entry in breaches if _writes(entry)]
             if not (len(writes) <= 1 or 3 * len(held) >= 2 * total) or len(writes) > MOST_BREACHES:
@@ -72,6 +72,10 @@ class Guards:
                 if best is None or _rank(found) > _rank(best):
                     best = found
         return best
+
+    def _says_nothing(self, entry: list[Spot]) -> bool:
+        """Whether an access needs no lock of its own: the caller holds it, or it asks for a size only."""
+        return all(spot.access.kind == "measure" or self.is_contract(spot.function) for spot in entry)
 
     def _is_weak(self, pair: Pair) -> bool:
         """Whether only callers are there, and the lock is held too seldom to say that it always should be."""
