@@ -260,7 +260,7 @@ class Body(Flow[State, Frame]):
 
     @abstractmethod
     def identity(self, values: Values) -> str:
-        """Whether values are more than what they say: "opened", "object" or ""."""
+        """Whether values are more than what they say: "opened", "holder" (of such), "object" or ""."""
 
     @abstractmethod
     def is_thread(self, value: Value) -> bool:

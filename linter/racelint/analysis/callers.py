@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.admitted import Admitted
 from racelint.analysis.collisions import Collisions
-from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
@@ -47,6 +47,12 @@ class Callers:
         inherits = context.starter is None and context.kind == "thread"
         if inherits and not any(self._is_with_maker(spot, owner) for spot in (write, other)):
             return 1  # a thread's class is given what it works on: who has both may keep to an order
+        runs = self._symbols.owner_of(context.function)
+        starts = context.starter is not None and context.kind in ("thread", "pool") and owner
+        if starts and not self._identity.is_family(runs, write.located.type):
+            given = any(spot.entry.origin not in ("", ELSEWHERE) for spot in (write, other))
+            if given and not any(self._is_part(spot, each) for spot in (write, other) for each in (owner, runs)):
+                return 1  # as above
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
 
@@ -56,6 +62,11 @@ class Callers:
         types = [spot.located.type, holder.lstrip("=").rpartition(".")[0] if holder.startswith("=") else ""]
         makers = [f for f, effects in self._effects.items() if any(made == thread for _, made in effects.made)]
         return any(self._identity.is_family(self._symbols.owner_of(f), each) for f in makers for each in types if each)
+
+    def _is_part(self, spot: Spot, owner: str) -> bool:
+        """Whether a class has made the object of an access, and keeps it."""
+        holder = spot.entry.origin
+        return holder.startswith("=") and self._identity.is_family(holder.lstrip("=").rpartition(".")[0], owner)
 
     def is_of_loop(self, spot: Spot) -> bool:
         """Whether a caller comes in by a method of a type that has coroutines: he mostly is on the loop himself."""

@@ -15,6 +15,7 @@ RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
 REMOVALS = frozenset({"remove", "discard", "clear"})
 TAKEN = frozenset({"read", "iterate", "snapshot", "hand-out", "lookup"})  # what is in a container is used
 LIVE = frozenset({"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"})  # raise if resized
+IDENTITIES = frozenset({"opened", "holder", "object"})  # of what is stored: two are one too many
 CONSTANT = frozenset({"none", "constant"})
 ERROR = 3  # of SEVERITY
 SEVERITY = {
@@ -109,7 +110,7 @@ def _act(act: Act, write: Access | Act) -> str | None:
             return "check-act" if write.kind in REMOVALS else None
         if act.kind == "insert" and act.value:
             return "check-act" if write.kind == "insert" else None
-        if act.kind == "store" and write.kind == "store" and act.detail in ("opened", "object"):
+        if act.kind == "store" and write.kind == "store" and act.detail in IDENTITIES:
             return "check-act"
         return None
     if act.kind == "lookup" and write.kind in REMOVALS:

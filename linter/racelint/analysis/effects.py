@@ -44,7 +44,7 @@ class Access(Record):
     without fear that it is not there, "measure" asks for its size), "snapshot" copies one at once, "hand-out" returns
     one, "update" is `x += 1`.
     `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without
-    entries, "opened" or "object" for what has an identity, "given", "computed"), or how a container behaves
+    entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), or how a container behaves
     ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
     """
@@ -82,7 +82,7 @@ class Act(Record):
     check_held: tuple[Held, ...] = ()
     calls: tuple[Call, ...] = ()
     held: tuple[Held, ...] = ()  # at the act itself
-    value: str = ""  # what an insertion puts in: "object" or "opened" for what has an identity
+    value: str = ""  # what an insertion puts in, if that has an identity
     needs: Conditions = ALWAYS
 
 

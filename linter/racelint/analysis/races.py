@@ -16,9 +16,11 @@ from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.parallel import Parallel
+from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Element, Param, Value
 from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
 
@@ -169,6 +171,9 @@ class Races:
             return True
         if callers.goes_behind(write, other) or callers.goes_behind(other, write):
             return True
+        job = write.entry.context == other.entry.context and roots[write.entry.context].kind in JOBS
+        if job and _is_own_entry(write.access.path) and _is_own_entry(other.access.path):
+            return True  # what lies under a key that each job was given
         external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
         if external and is_member(write.access.path) != is_member(other.access.path):
             return True  # what a container of the project holds is hardly what a caller made himself
@@ -186,8 +191,8 @@ class Races:
                 alone = write.entry.context == other.entry.context  # a thread of its own that its object starts again
                 return alone or not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
             case "update-update":
-                job = self._contexts.roots[write.entry.context]
-                if write.access.detail == OWN_KEY and write.entry.context == other.entry.context and job.kind in JOBS:
+                own = OWN_KEY == write.access.detail == other.access.detail
+                if own and all(self._contexts.roots[spot.entry.context].kind in JOBS for spot in (write, other)):
                     return True  # each job has an entry of its own
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
@@ -224,14 +229,14 @@ class Races:
             return True  # each job has an entry of its own
         if act.access.kind == "store" and write.function == other.function and self._starts(write.function):
             return True  # it is started once, here or there
-        if act.located.place.kind == "global" and "object" in (act.access.detail, getattr(act.access, "value", "")):
+        made = getattr(act.access, "value", "") or act.access.detail
+        if act.located.place.kind == "global" and made in ("object", "holder"):
             return True  # made on demand for the whole program: the one that is made too much is mostly dropped
         documented = all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
         if act.access.kind == "remove" and act.access.detail not in ORDERED and not documented:
             return True  # what is taken out by its key is mostly the taker's own
         if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
-        made = getattr(act.access, "value", "") or act.access.detail
         if shape == "check-act" and made == "object" and not documented and not self._is_emptied(act):
             return True  # what stays is one or the other, and nothing is left open
         external = context.is_external
@@ -313,6 +318,11 @@ class Races:
 
 def _decides_by(spot: Spot) -> bool:
     return spot.access.kind == "test" or isinstance(spot.access, Act)
+
+
+def _is_own_entry(path: Value) -> bool:
+    """Whether a path leads to an entry by a key that the function was given."""
+    return isinstance(path, Element) and isinstance(root(path.key), Param)
 
 
 def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:

@@ -238,9 +238,11 @@ class Starting(Body):
         return None if row is not None and row.kind == "loop" and self.symbols.owners(name) else row
 
     def identity(self, values: Values) -> str:
-        """Whether values are more than what they say: "opened", "object" or ""."""
-        if self.opening or any([self.is_opened(v) or (isinstance(v, Fresh) and self._has_opened(v)) for v in values]):
+        """Whether values are more than what they say: "opened", "holder" (of such), "object" or ""."""
+        if self.opening or any([self.is_opened(v) for v in values]):
             return "opened"
+        if any([isinstance(v, Fresh) and self._has_opened(v) for v in values]):
+            return "holder"
         return "object" if any([isinstance(v, Fresh) and self.has_identity(v) for v in values]) else ""
 
     @staticmethod
@@ -258,15 +260,15 @@ class Starting(Body):
             case Fresh(type=name):
                 concurrency = self.knowledge.concurrency
                 known = name in concurrency.locks or name in concurrency.safe or name in concurrency.threads
-                return known or self.is_thread(value) or name.rpartition(".")[2].endswith(RESOURCES)
+                return known or self.is_thread(value)
             case _:
                 return False
 
     def has_identity(self, value: Value) -> bool:
-        """Whether an object is more than its value: the project changes its state after it was made."""
+        """Whether an object is more than its value: the project changes its state after it was made, or it connects."""
         owner = self.types.class_of(value)
         if owner is None:
-            return False
+            return isinstance(value, Fresh) and value.type.rpartition(".")[2].endswith(RESOURCES)
         values = [v for field in self.symbols.types[owner][1].fields.values() for v in field.values]
         return any(not v.function.endswith((".__init__", "<body>")) for v in values) or self._has_opened(value)
 

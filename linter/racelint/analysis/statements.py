@@ -582,7 +582,6 @@ def _may_be_none(returns: TypeRef | None) -> bool:
 
 def _entry(keys: Values) -> str:
     """Which entry a key means: "=" and what it is, if that is told; `OWN_KEY`, if it comes from the caller."""
-    key = keys[0] if len(keys) == 1 else UNKNOWN
-    if isinstance(key, Literal):
-        return f"={key.value!r}"
-    return OWN_KEY if isinstance(root(key), Param) else ""
+    if len(keys) == 1 and isinstance(keys[0], Literal):
+        return f"={keys[0].value!r}"
+    return OWN_KEY if keys and all(isinstance(root(key), Param) for key in keys) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from racelint.analysis.collisions import LIVE, REMOVALS, RESIZES
+from racelint.analysis.collisions import IDENTITIES, LIVE, REMOVALS, RESIZES
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
 from racelint.analysis.gathering import of_root
@@ -159,9 +159,7 @@ class Suspensions:
     @staticmethod
     def _is_opening(act: Act | None) -> bool:
         """Whether an act opens something that should be there once, or makes a new value out of the old one."""
-        return act is not None and (
-            act.by == "data" or act.detail in ("opened", "object") or act.value in ("opened", "object")
-        )
+        return act is not None and (act.by == "data" or act.detail in IDENTITIES or act.value in IDENTITIES)
 
     def _sureness(self, entry: Entry, other: Spot, function_id: str, act: Act | None = None) -> int:
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
@@ -264,4 +262,4 @@ def _is_dependent_write(act: Act) -> bool:
         return act.kind in ("store", "update", "update-item")
     if act.kind in IN_PLACE:
         return (act.kind == "remove" and not act.caught) or (act.kind == "insert" and bool(act.value))
-    return act.kind == "store" and act.detail in ("opened", "object", "none")
+    return act.kind == "store" and act.detail in IDENTITIES | {"none"}
