@@ -44,8 +44,8 @@ class Access(Record):
     without fear that it is not there, "measure" asks for its size), "snapshot" copies one at once, "hand-out" returns
     one, "update" is `x += 1`.
     `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without
-    entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), or how a container behaves
-    ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
+    entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), how a container
+    behaves ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
     """
 
