@@ -29,7 +29,10 @@ CONTRACT = re.compile(
 LOCKED_NAME = re.compile(r"(?<!un)locked$", re.IGNORECASE)
 UNSAFE = re.compile(r"not\s+(be\s+)?thread[- ]?safe|thread[- ]?unsafe", re.IGNORECASE)
 HANDED = LIVE | {SHARED_CONTENT}
-PRINTED = frozenset({"String", "GoString", "Error", "Format", "MarshalJSON", "MarshalLog"})  # fmt and loggers call them
+# What fmt, loggers and copies call, mostly under the lock of who asks for it.
+PRINTED = frozenset(
+    {"String", "GoString", "Error", "Format", "MarshalJSON", "MarshalLog", "DeepCopy", "DeepCopyInto", "DeepCopyObject"}
+)
 ENOUGH = 4  # accesses of a place that say how it is used
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
