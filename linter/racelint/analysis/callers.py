@@ -32,6 +32,7 @@ class Callers:
         self._documented = Documented(symbols, contexts)
         self._admitted = Admitted(symbols, effects, places, contexts)
         self._of_loop: dict[str, bool] = {}
+        self._makers: dict[str, set[str]] = {}  # by a class of threads, the classes that make them
 
     def beside(self, write: Spot, other: Spot, context: Context) -> int:
         """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
@@ -44,29 +45,29 @@ class Callers:
         place = write.located.place
         if place.kind in ("global", "captured") or self._identity.is_family(owner, write.located.type):
             return 3 if context.starter else 2
-        inherits = context.starter is None and context.kind == "thread"
-        if inherits and not any(self._is_with_maker(spot, owner) for spot in (write, other)):
-            return 1  # a thread's class is given what it works on: who has both may keep to an order
-        runs = self._symbols.owner_of(context.function)
-        starts = context.starter is not None and context.kind in ("thread", "pool") and owner
-        if starts and not self._identity.is_family(runs, write.located.type):
-            given = any(spot.entry.origin not in ("", ELSEWHERE) for spot in (write, other))
-            if given and not any(self._is_part(spot, each) for spot in (write, other) for each in (owner, runs)):
-                return 1  # as above
+        if self._is_given(write, other, context, owner):
+            return 1  # who has both may keep to an order
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
 
+    def _is_given(self, write: Spot, other: Spot, context: Context, owner: str) -> bool:
+        """Whether what a thread works on was made by somebody else than the class that starts it, `owner`."""
+        spots, runs = (write, other), self._symbols.owner_of(context.function)
+        if context.starter is None:  # a class of threads: what makes them starts them
+            return context.kind == "thread" and not any(self._is_with_maker(spot, owner) for spot in spots)
+        if context.kind not in ("thread", "pool") or not owner or self._identity.is_family(runs, write.located.type):
+            return False
+        if all(spot.entry.origin in ("", ELSEWHERE) for spot in spots):
+            return False
+        return not any(self._identity.is_family(_maker(spot), each) for spot in spots for each in (owner, runs))
+
     def _is_with_maker(self, spot: Spot, thread: str) -> bool:
         """Whether threads of a class are made by the class of an access's object, or by the class that has made it."""
-        holder = spot.entry.origin
-        types = [spot.located.type, holder.lstrip("=").rpartition(".")[0] if holder.startswith("=") else ""]
-        makers = [f for f, effects in self._effects.items() if any(made == thread for _, made in effects.made)]
-        return any(self._identity.is_family(self._symbols.owner_of(f), each) for f in makers for each in types if each)
-
-    def _is_part(self, spot: Spot, owner: str) -> bool:
-        """Whether a class has made the object of an access, and keeps it."""
-        holder = spot.entry.origin
-        return holder.startswith("=") and self._identity.is_family(holder.lstrip("=").rpartition(".")[0], owner)
+        if thread not in self._makers:
+            making = [f for f, effects in self._effects.items() if any(made == thread for _, made in effects.made)]
+            self._makers[thread] = {self._symbols.owner_of(function) for function in making}
+        types = (spot.located.type, _maker(spot))
+        return any(self._identity.is_family(maker, each) for maker in self._makers[thread] for each in types)
 
     def is_of_loop(self, spot: Spot) -> bool:
         """Whether a caller comes in by a method of a type that has coroutines: he mostly is on the loop himself."""
@@ -177,3 +178,9 @@ class Callers:
         effects = self._effects[function_id]
         calls = any(isinstance(callee, str) for _, callee in effects.calls) or effects.starts_any
         return not calls and all(a.kind in ("store", "read", "test") for a in effects.all_accesses())
+
+
+def _maker(spot: Spot) -> str:
+    """The class that has made the object of an access, and keeps it; "" if it was given to who keeps it."""
+    holder = spot.entry.origin
+    return holder.lstrip("=").rpartition(".")[0] if holder.startswith("=") else ""
