@@ -115,7 +115,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - a list that loses elements while it is iterated;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
-    - what a decorator object stores on itself for the call at hand.
+    - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself).
 
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function

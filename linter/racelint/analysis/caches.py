@@ -46,6 +46,10 @@ class CacheWrite(NamedTuple):
     copied: bool
 
 
+# Changes of containers by names that methods of other objects have, too.
+OF_SERVICES = frozenset({".add()", ".update()", ".remove()", ".clear()", ".pop()", ".reverse()", ".sort()", ".merge()"})
+
+
 class Caches:
     """Judges the changes of a program; all functions have been evaluated."""
 
@@ -139,8 +143,9 @@ class Caches:
                 return bool(entries)
             case "cache":
                 return bool(entries) and plain and not self._is_object(target)
-            case "memo":
-                return plain
+            case "memo":  # a service that is made once is there to be used: it has such methods, too
+                known = bool(entries) or self._types.container(target) is not None
+                return plain and (known or change.operation not in OF_SERVICES)
             case "argument":
                 assert isinstance(origin.start, Param)
                 return plain and self._defaults.leaks(origin.start, target, change)

@@ -7,7 +7,7 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import LOCAL, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import IDENTIFYING, LOCAL, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -137,6 +137,9 @@ class Conditions(Body):
                 return (no, yes) if test.operator == "not in" else (yes, no)
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
+                if yes is not None and scalar is not None and is_path(left):
+                    named = [v for v in self.evaluate(left, state.copy()) if isinstance(v, Field)]
+                    yes.singled |= {v for v in named if v.name.lower() in IDENTIFYING}
                 return (no, yes) if operator in NEGATED else (yes, no)
             case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
                 sides = [self.evaluate(operand, state) for operand in operands]

@@ -147,15 +147,35 @@ class EntryPoints:
         return f"{owner.name}.{expr.name}" if isinstance(owner, LibraryType) else ""
 
     def decorated(self) -> Iterator[Context]:
-        """What an object makes of a function it decorates: all calls of that function share the object."""
+        """What an object makes of a function it decorates: all calls of that function share the object.
+
+        Where the program decorates its own functions with a class, their callers are known: nothing is made up for it.
+        """
+        at_home = self._used_as_decorators()
         for function_id in self._effects:
             source, function = self._symbols.functions[function_id]
             maker = f"{source.name}:{function.parent}"
             if not source.reported or maker not in self._effects or function_id in self._edges.called:
                 continue
             made_by = self._symbols.functions[maker][1]
+            if f"{source.name}:{made_by.owner}" in at_home:
+                continue
             if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
                 yield Context("decorated", function_id, None, None, True, SHARED)
+
+    def _used_as_decorators(self) -> set[str]:
+        """The project's classes by which, or by objects of which, the program decorates functions."""
+        found: set[str] = set()
+        for function_id in self._product.effects:
+            source, function = self._symbols.functions[function_id]
+            for decorator in function.decorators:
+                named = decorator.func if isinstance(decorator, Call) else decorator
+                value = self._symbols.static(source.name, named)
+                if isinstance(value, TypeValue):
+                    found.add(value.type)
+                elif value is not None and (owner := self._types.class_of(value)) is not None:
+                    found.add(owner)
+        return found
 
 
 def _is_meant(function: Function, row: EntryRow) -> bool:

@@ -52,7 +52,7 @@ class Goroutines:
         if write.located.place.kind == "captured":
             return self._captured(write, one, other, two)
         if one == two:
-            if not one.many:
+            if not one.many or memory.is_alone_each_turn(one):
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
             if OWN in (write.receiver, other.receiver):
                 return Silence.OWNED

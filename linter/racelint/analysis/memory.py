@@ -86,6 +86,17 @@ class Memory:
             return False
         return any(start.loop.holds(span) for span in self._effects[context.starter].waits)
 
+    def is_alone_each_turn(self, context: Context) -> bool:
+        """Whether only a loop makes a context several, and the loop waits for it before its next turn."""
+        start = self.start(context)
+        if start is None or start.many or start.loop is None or context.starter is None or context.span is None:
+            return False
+        starter = self._contexts.entries.get(context.starter, {})
+        if any(self._contexts.roots[entry.context].many for entry in starter):
+            return False  # its starter runs several times itself
+        later = [span for span in self._effects[context.starter].waits if span[:2] > context.span[:2]]
+        return any(start.loop.holds(span) for span in later)
+
     def _is_made_by(self, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object that a function has made, which it knows by a variable."""
         start = root(path)

@@ -72,6 +72,7 @@ class Predicate(NamedTuple):
     scalar: object = None
 
 
+IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no two elements have alike, mostly
 THREADS, LOCAL, TASKS, GIVEN = 1, 2, 4, 8
 TAKE = "take"  # a receive from a channel; else it is given something, or closed
 GIVES = frozenset({"send", "close"})
