@@ -14,7 +14,7 @@ from racelint.analysis.sharing import Change
 from racelint.analysis.sources import Origin, Sources
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
-from racelint.analysis.types import ClassType
+from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     Cached,
     Copy,
@@ -31,6 +31,7 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Knowledge
+from racelint.model import Attr, Call, Name
 
 WRITES = ("[...]", "del")  # operations on entries
 HOLDS = 2  # fields that hold what a field holds
@@ -143,6 +144,8 @@ class Caches:
                 return bool(entries)
             case "cache":
                 return bool(entries) and plain and not self._is_object(target)
+            case "memo" if self._is_lazy_part(origin.by) and not isinstance(self._types.of(origin.start), LibraryType):
+                return False  # of an object that has a state: what it makes once is there to be worked with
             case "memo":  # a service that is made once is there to be used: it has such methods, too
                 known = bool(entries) or self._types.container(target) is not None
                 return plain and (known or change.operation not in OF_SERVICES)
@@ -197,6 +200,12 @@ class Caches:
                 if made not in self._hints.exact:
                     return False
         return True
+
+    def _is_lazy_part(self, function_id: str) -> bool:
+        """Whether a function that remembers its result is a property of an object: `cached_property`."""
+        known = self._symbols.functions.get(function_id)
+        named = [d.func if isinstance(d, Call) else d for d in known[1].decorators] if known is not None else []
+        return any(isinstance(d, Attr | Name) and d.name.endswith("cached_property") for d in named)
 
     def _is_object(self, value: Value) -> bool:
         return isinstance(self._types.of(value), ClassType)
