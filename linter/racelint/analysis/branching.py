@@ -20,7 +20,7 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
             return any(are_alternatives(block, first, second) for block in _blocks(stmt))
         spot = first if stmt.span.holds(first) else second if stmt.span.holds(second) else None
         if spot is not None:
-            return isinstance(stmt, Branch) and any(_leaves(arm) and _holds(arm, spot) for arm in _blocks(stmt))
+            return isinstance(stmt, Branch) and any(leaves(arm) and _holds(arm, spot) for arm in _blocks(stmt))
     return False
 
 
@@ -52,7 +52,7 @@ def _holds(block: Block, spot: Span) -> bool:
     return any(stmt.span.holds(spot) for stmt in block)
 
 
-def _leaves(block: Block) -> bool:
+def leaves(block: Block) -> bool:
     """Whether a block ends the function."""
     return bool(block) and isinstance(last := block[-1], Jump) and last.kind in ("return", "raise")
 

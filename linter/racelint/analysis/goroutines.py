@@ -10,6 +10,7 @@ from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN
+from racelint.analysis.ownkeys import is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
@@ -56,6 +57,9 @@ class Goroutines:
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
             if OWN in (write.receiver, other.receiver):
                 return Silence.OWNED
+            own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
+            if own and is_for_own_key(other, self._symbols, self._contexts):
+                return Silence.ONE_CONTEXT
         elif one.is_external and two.is_external:
             return Silence.CALLERS
         elif write.receiver == OWN and other.receiver == OWN:
