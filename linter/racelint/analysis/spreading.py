@@ -19,7 +19,6 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param
 from racelint.knowledge import Knowledge
 
-SYNCHRONOUS = frozenset({"thread", "pool", EXTERNAL})  # contexts whose functions do not wait for coroutines
 MOST_STATES = 8  # entry states kept for a function and context
 
 
@@ -60,7 +59,7 @@ class Spreading:
             for _, type_id in effects.made:
                 self._found.made_in.setdefault(type_id, set()).add(index)
             for callee, site in self._edges.calls.get(function_id, ()):
-                if site.joined & THREADS or (context.kind in SYNCHRONOUS and self._is_coroutine(callee)):
+                if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
                     continue  # a coroutine does not run in the thread that makes it
                 own = site.receiver is not None and self._symbols.is_instance(site.receiver)
                 if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):
@@ -71,6 +70,13 @@ class Spreading:
                     next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _only_makes(self, context: Context, callee: str) -> bool:
+        """Whether a context makes a coroutine for another one to run; what callers make they mostly wait for."""
+        if context.kind != EXTERNAL:
+            return context.kind in ("thread", "pool")
+        states = self._found.entries.get(callee, ())
+        return any(self._found.roots[state.context].function == callee for state in states)
 
     def _taken_over(self, root_id: str) -> frozenset[str]:
         """Locks that a goroutine gives back without having taken them: who has started it holds them until then."""
