@@ -9,7 +9,7 @@ from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
-from racelint.analysis.state import IDENTIFYING, Conditions, Held, Resize, State
+from racelint.analysis.state import Conditions, Held, Resize, State
 from racelint.analysis.summary import Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -397,8 +397,6 @@ class Body(Flow[State, Frame]):
             if isinstance(start, Fresh) and start.site.span in walking:
                 found.append(value)  # of the copy that each turn has of an element
         fields = {value.name for value in found if isinstance(value, Field)}
-        if any([name.lower() in IDENTIFYING for name in fields]):
-            return True
         return len(fields) > 1 or any([not isinstance(value, Field) for value in found])
 
     def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:

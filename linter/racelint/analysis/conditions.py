@@ -139,7 +139,7 @@ class Conditions(Body):
                 yes, no = self._compare(left, scalar, state)
                 if yes is not None and scalar is not None and is_path(left):
                     named = [v for v in self.evaluate(left, state.copy()) if isinstance(v, Field)]
-                    yes.singled |= {v for v in named if v.name.lower() in IDENTIFYING}
+                    yes.singled |= {v.base for v in named if v.name.lower() in IDENTIFYING}  # the one of that name
                 return (no, yes) if operator in NEGATED else (yes, no)
             case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
                 sides = [self.evaluate(operand, state) for operand in operands]
