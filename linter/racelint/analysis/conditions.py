@@ -137,9 +137,9 @@ class Conditions(Body):
                 return (no, yes) if test.operator == "not in" else (yes, no)
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
-                if yes is not None and scalar is not None and is_path(left):
-                    named = [v for v in self.evaluate(left, state.copy()) if isinstance(v, Field)]
-                    yes.singled |= {v.base for v in named if v.name.lower() in IDENTIFYING}  # the one of that name
+                named = is_path(left) and isinstance(left, Attr) and left.name.lower() in IDENTIFYING
+                if yes is not None and scalar is not None and named:  # the one of that name
+                    yes.singled |= {v.base for v in self.evaluate(left, state.copy()) if isinstance(v, Field)}
                 return (no, yes) if operator in NEGATED else (yes, no)
             case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=operands):
                 sides = [self.evaluate(operand, state) for operand in operands]

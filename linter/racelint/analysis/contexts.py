@@ -102,9 +102,9 @@ class Contexts:
 
     def are_in_two_processes(self, first: int, second: int) -> bool:
         """Whether only a process of its own starts one of two contexts, and not the other one; callers are outside."""
-        inside = frozenset([context.function for context in self.roots if context.kind == "process"])
-        if not inside:
+        if not self.processes:
             return False
+        inside = frozenset([context.function for context in self.roots if context.kind == "process"])
         outside = frozenset({EXTERNAL})
         one, two = (
             outside if self.roots[i].is_external else self.processes.get(i, frozenset()) for i in (first, second)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
+from racelint.analysis.branching import leaves
 from racelint.model import (
     Assign,
     Block,
@@ -134,7 +135,7 @@ class Flow(ABC, Generic[S, Frame]):
     def block(self, block: Block, state: S | None) -> Exits[S]:
         """Run statements in order."""
         jumps: list[tuple[str, S]] = []
-        outer, self.leaving = self.leaving, self.leaving or _leaves(block)
+        outer, self.leaving = self.leaving, self.leaving or leaves(block)
         for stmt in block:
             if state is None:
                 break
@@ -295,9 +296,3 @@ class Flow(ABC, Generic[S, Frame]):
         for state in states:
             result = state if result is None else self.join(result, state)
         return result
-
-
-def _leaves(block: Block) -> bool:
-    """Whether a block ends by leaving the function."""
-    last = block[-1] if block else None
-    return isinstance(last, Jump) and last.kind in ("return", "raise")

@@ -16,7 +16,6 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__del__", "__setstate__"})
-MAKERS = frozenset({"__init__", "__setstate__"})  # whose callees are still at work on a new object, too
 
 
 class Gathering:
@@ -69,11 +68,11 @@ class Gathering:
             if not is_possible(access.needs, entry):
                 continue
             receiver = self._receiver(function_id, located, access.path, entry)
-            if located.place.kind != "field" or (located.own and name in MAKERS):
+            if located.place.kind != "field" or (located.own and name == "__init__"):
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:
                 before = entry.before or (function_id if early else "")
-                constructor = entry.constructor or (function_id if name in MAKERS else "")
+                constructor = entry.constructor or (function_id if name == "__init__" else "")
                 locks = entry.locks | local
                 spots.append(Spot(function_id, located, access, entry, locks, receiver, before, constructor))
         return spots or Silence.OWNED

@@ -196,8 +196,8 @@ class Races:
                     return True  # each job has an entry of its own
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
-                measures = any(map(self._measures, (write, other)))
-                return measures or not self._is_read(place) or self._is_restarted(place)
+                figures = any(map(self._measures, (write, other)))
+                return figures or not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
             case "update-store":
