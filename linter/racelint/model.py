@@ -516,7 +516,9 @@ class Module(Record):
 
     `imports` go by the name that the file has for them; in Go, where names of packages are no variables, by their path.
 
-    Files of one name and one `package` share their names; "" where each file is a module of its own.
+    Files of one name and one `package` share their names; "" where each file is a module of its own. `mentions` are the
+    names by which a file gets at attributes, and those in its texts that look like names, with spaces between; only for
+    languages whose calls do not say of what type their object is.
     """
 
     language: str
@@ -534,6 +536,7 @@ class Module(Record):
     traits: Traits = Traits()
     fillings: tuple[Filling, ...] = ()
     annotations: tuple[Annotation, ...] = ()
+    mentions: str = ""
 
 
 class Source(Record):

@@ -1,6 +1,7 @@
 """Applications: code that nobody outside of the repository calls, in languages that say which package is a program.
 
-An exported method there has the callers that the repository shows, and those through an interface.
+An exported method there has the callers that the repository shows, and those through an interface. In other languages
+it is the tests and examples of a repository that show what is called from outside (`Mentions`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 
 from racelint.analysis.edges import Edges
+from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import EXAMPLES, Product
 from racelint.analysis.symbols import Symbols
 
@@ -33,11 +35,14 @@ class Application:
             for name in record.methods if record.is_interface else ():
                 if f"{source.name}:{record.methods[name]}" in edges.called:
                     self._demanding[name].append(interface)
+        self._mentions = Mentions(symbols, product)
         self._handed = {type_id for each in product.effects.values() for type_id in each.handed}
 
     def is_uncalled(self, function_id: str) -> bool:
         """Whether a method that no call is known to lead to has no caller at all."""
         source, function = self._symbols.functions[function_id]
+        if source.module.traits.duck_typed:
+            return self._mentions.is_forgotten(function_id)
         if not function.owner or not self._symbols.is_ordered_by_steps(function_id) or not self._has(source.name):
             return False
         owner = self._symbols.owner_of(function_id)

@@ -9,7 +9,7 @@ from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
-from racelint.analysis.state import Conditions, Held, Resize, State
+from racelint.analysis.state import FLAGS, Conditions, Held, Resize, State
 from racelint.analysis.summary import Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -72,6 +72,7 @@ class Body(Flow[State, Frame]):
         self.collected: Values = ()  # what the comprehension at hand collects
         self.effects = Effects()
         self.entered: tuple[Value, ...] = ()  # locks that the context manager evaluated last holds over its body
+        self.library_calls: set[Span] = set()
         self.opaque_calls: dict[Span, str] = {}  # calls of methods of which nothing is known, with their names
         self.entered_suspends = True  # whether entering that context manager lets other tasks run
         self.put_under: dict[Value, tuple[tuple[Held, ...], bool]] = {}  # what was held when one was put there
@@ -453,6 +454,7 @@ class Body(Flow[State, Frame]):
             if self.function.name == "__init__":
                 self._find_aliases(final)
             self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
+            self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)

@@ -63,6 +63,8 @@ class Calls(Replay, Library):
         state.reads, self.told = outer, outer_told
         self.note_single(call)
         self.once = False
+        if all([isinstance(c, Builtin) for c in callees]):
+            self.library_calls.add(call.span)
         self.opaque_calls[call.span] = call.func.name if isinstance(call.func, Attr | Name) else ""
         if not looks:
             self.summary.kept.update([v for values in args for v in values if isinstance(v, Param)])
@@ -375,13 +377,24 @@ class Calls(Replay, Library):
         receiver = given[0][0] if given and given[0] else None
         return self._dispatch(target.function, tuple(given), value.keywords, call, state, receiver)
 
+    def waits_for(self, value: Value) -> list[str]:
+        """What an await of a value waits for: functions of the project by id, others by ".name", "" for the rest."""
+        if isinstance(value, Partial) and value.callee == Builtin(COROUTINE):
+            return self._coroutine_targets(value)
+        if isinstance(value, Result) and value.site.function == self.id and value.site.span not in self.library_calls:
+            return [f".{self.opaque_calls.get(value.site.span, '')}"]
+        return [""]
+
+    def _coroutine_targets(self, value: Partial) -> list[str]:
+        (target,), *given = value.args
+        assert isinstance(target, FunctionValue)
+        return self._targets(target.function, given[0][0] if given and given[0] else None)
+
     def coroutine_suspends(self, value: Partial) -> bool:
         """Whether other tasks may run while a coroutine runs."""
         if value.callee != Builtin(COROUTINE):
             return True
-        (target,), *given = value.args
-        assert isinstance(target, FunctionValue)
-        targets = self._targets(target.function, given[0][0] if given and given[0] else None)
+        targets = self._coroutine_targets(value)
         functions = [self.symbols.functions[t][1] for t in targets]
         return any([is_abstract(f) or self.summaries.of(t).suspends for t, f in zip(targets, functions, strict=True)])
 

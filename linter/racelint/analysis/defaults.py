@@ -10,7 +10,7 @@ from racelint.analysis.origins import QUIET, REMOVALS
 from racelint.analysis.paths import prefixes
 from racelint.analysis.sharing import Change
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import FunctionValue, Param, Value
+from racelint.analysis.values import FunctionValue, Param, TypeValue, Value
 from racelint.model import (
     Assign,
     Attr,
@@ -32,6 +32,7 @@ from racelint.model import (
 )
 from racelint.span import Span
 
+CONSTRUCTOR = "__init__"
 SPREAD = "*"  # stands for arguments of which nobody knows how many there are
 
 
@@ -66,13 +67,13 @@ class Defaults:
         return not self._is_always_given(start)
 
     def _is_always_given(self, start: Param) -> bool:
-        """Whether all that is done with a private function is to call it, here or elsewhere, with the argument."""
+        """Whether all that is done with a function is to call it, here or elsewhere, with the argument."""
         function = self._symbols.functions[start.function][1]
-        if not function.name.startswith("_") or function.name.startswith("__"):
-            return False
         if self._passings is None:
             self._passings = self._all_passings()
-        found = [*self._passings.get(start.function, ()), *self._passings.get(f".{function.name}", ())]
+        owner = (function.owner or "").rpartition(".")[2]
+        name = owner if function.name == CONSTRUCTOR else function.name
+        found = [*self._passings.get(start.function, ()), *self._passings.get(f".{name}", ())]
         position, name = start.index - (function.binding == "instance"), function.parameters[start.index].name
         return bool(found) and all(
             p is not None and (p.positions > position or name in p.names) and SPREAD not in p.names for p in found
@@ -91,6 +92,9 @@ class Defaults:
         """What a name, an attribute or a text may stand for; a name that is no function of the project, nothing."""
         if isinstance(named, Name):
             value = self._symbols.static(module, named) if named.scope == "global" else None
+            if isinstance(value, TypeValue):
+                made = self._symbols.method(value.type, CONSTRUCTOR)
+                return [made] if made is not None else []
             return [value.function] if isinstance(value, FunctionValue) else []
         return [f".{named if isinstance(named, str) else named.name}"]
 

@@ -145,6 +145,7 @@ class Effects:
     stored: dict[tuple[Value, Value], Span | None] = field(default_factory=dict)  # callables by who holds them; calls
     crossings: dict[tuple[Span, Span], list[Crossing]] = field(default_factory=dict)
     suspensions: dict[Span, tuple[Held, ...]] = field(default_factory=dict)
+    awaited: dict[Span, set[str]] = field(default_factory=dict)  # what suspensions wait for, as `Waking` reads it
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows

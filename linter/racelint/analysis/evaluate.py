@@ -340,6 +340,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 state.joined |= TASKS if self.is_own_task(value) else 0
             suspends = suspends or not isinstance(value, Partial) or self.coroutine_suspends(value)
         if suspends:
+            self.effects.awaited.setdefault(span, set()).update([c for value in values for c in self.waits_for(value)])
             self.suspend(span, state)
         return unite(results)
 

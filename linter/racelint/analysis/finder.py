@@ -61,16 +61,23 @@ class Finder:
         """What is started, what libraries call, and what else only callers can call."""
         roots = Roots(self._symbols, self._types, self._knowledge, self._product, self._edges)
         points = EntryPoints(self._symbols, self._types, self._summaries.effects, self._edges, self._product)
-        started = list(roots.started())
         entered = [*points.of_libraries(self._knowledge.concurrency.entries), *points.decorated()]
         known = {context.function for context in entered}
         singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)
         self._found.singles.update(singles.all())
         self._found.programs.update(singles.reached())
-        for context in (*started, *entered):
-            self._root(context)
         application = Application(self._symbols, self._product, self._edges, self._found.programs)
-        for context in roots.external({context.function for context in (*started, *entered)}, application):
+        started = list(roots.started())
+        run = {context.function for context in (*started, *entered)}
+        running = run | self._edges.called
+        live = [
+            context
+            for context in started
+            if context.starter is None or context.starter in running or not application.is_uncalled(context.starter)
+        ]
+        for context in (*live, *entered):
+            self._root(context)
+        for context in roots.external(run, application):
             self._root(context)
 
     def _spreading(self) -> Spreading:

@@ -263,9 +263,8 @@ class Handing(Body):
         """A method that registers functions to be called with shared objects."""
         assert isinstance(call.func, Attr)
         given = (*args, *[values for _, values in keywords])
-        values = [v for values in given for v in values] if self.traits.duck_typed else []
-        texts = any([isinstance(v, Literal) and isinstance(v.value, str) for v in values])
-        row = self.knowledge.sharing.handler(call.func.name, dotted(call.func.base), texts=texts)
+        receiver = dotted(call.func.base) if self.traits.duck_typed else None
+        row = self.knowledge.sharing.handler(call.func.name, receiver)
         for value in [v for values in given for v in values] if row is not None else ():
             assert row is not None
             self._register(value, row, call.span, call.func.name)

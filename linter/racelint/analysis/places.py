@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from racelint.analysis.locking import sounds_like_lock
-from racelint.analysis.state import FLAG, Held
+from racelint.analysis.state import FLAG, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
@@ -16,7 +16,7 @@ from racelint.record import Record
 
 ASYNC = "~"  # marks locks between tasks
 SHARED_SIDE = "^"  # marks the side of a lock that does not exclude itself
-MARKS = {"async": ASYNC, FLAG: "@", "shared": SHARED_SIDE}
+MARKS = {"async": ASYNC, FLAG: "@", TASK_FLAG: f"{ASYNC}@", "shared": SHARED_SIDE}
 ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
 
 

@@ -198,7 +198,7 @@ class Program:
             is_one = Confinement(self._symbols, contexts, declared).is_one if declared.confined_functions else None
             races = Races(self._symbols, effects, places, contexts, is_one)
             pairs = one_a_cause(races.all())
-            suspensions = Suspensions(self._symbols, effects, places, contexts, races)
+            suspensions = Suspensions(self._symbols, effects, places, contexts, races, self._knowledge)
             locks = TakeableLocks(self._symbols, self._types, self._knowledge, effects, places, contexts)
             teller = Teller(self._symbols, contexts, places, locks)
             late_locks = LateLocks(self._symbols, effects, places, contexts)

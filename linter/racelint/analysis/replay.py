@@ -281,6 +281,10 @@ class Replay(Locking, Origins):
         for lock in summary.releases:
             for value in substitute(lock):
                 self.give_back(value, state)
+        for flag, kind in summary.flags:
+            found = substitute(flag)
+            if len(found) == 1 and visible(found[0]):
+                state.held = (*state.held, Held(found[0], call, kind))
         if function.is_generator:
             self.entered_suspends = summary.suspends
         if function.is_generator and summary.yields_held:
@@ -327,6 +331,7 @@ class Replay(Locking, Origins):
                 case _:
                     targets = [path]
             for target in targets:
+                state.drop_flag(target)
                 check = state.checks.get(target) if state.checks else None
                 if check is not None and target not in summary.checked and path not in summary.checked:
                     self._act_in_callee(check.read, target, assigned, summary, call, state)

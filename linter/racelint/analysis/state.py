@@ -79,13 +79,16 @@ GIVES = frozenset({"send", "close"})
 Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps
 UNTOLD: Told = (frozenset(), frozenset())
 FLAG = "flag"  # the kind of a lock that is a flag
+TASK_FLAG = "task flag"  # one that keeps out the other tasks of an event loop only
+FLAGS = frozenset({FLAG, TASK_FLAG})
 
 
 class Held(Record):
     """A lock that is held, and where it was taken.
 
     `kind` is the knowledge row's, "unknown" for a lock by its name, `FLAG` for a flag that was found unset and set
-    under one lock: until it is set back it keeps out whoever tests it so.
+    under one lock: until it is set back it keeps out whoever tests it so. `TASK_FLAG` is one that is found unset and
+    set without a lock, which no other task of the event loop can do meanwhile.
     """
 
     lock: Value
@@ -192,6 +195,11 @@ class State:
         if not self.assumptions:
             return ALWAYS
         return frozenset([(p, held) for p, held in self.assumptions.items() if p.test == "class"])
+
+    def drop_flag(self, path: Value) -> None:
+        """A flag gets another value: it keeps nobody out any more."""
+        if any([held.lock == path and held.kind in FLAGS for held in self.held]):
+            self.held = tuple([held for held in self.held if held.lock != path or held.kind not in FLAGS])
 
     def suspend(self) -> None:
         """Other tasks run: what was read before may no longer hold."""
@@ -331,7 +339,7 @@ def held_in_both(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Hel
 
 
 def _is_same_lock(first: Held, second: Held) -> bool:
-    return first.lock == second.lock and FLAG not in (first.kind, second.kind) and type(first.lock) is not Unknown
+    return first.lock == second.lock and FLAGS.isdisjoint((first.kind, second.kind)) and type(first.lock) is not Unknown
 
 
 def _common_checks(first: dict[Value, Check], second: dict[Value, Check]) -> dict[Value, Check]:

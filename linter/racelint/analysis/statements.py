@@ -10,7 +10,7 @@ from racelint.analysis.effects import OWN_KEY, common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
-from racelint.analysis.state import FLAG, LOCAL, Check, Held, Read, State
+from racelint.analysis.state import FLAG, FLAGS, LOCAL, TASK_FLAG, Check, Held, Read, State
 from racelint.analysis.summary import Frame
 from racelint.analysis.type_names import RESULTS, ClassType, LibraryType
 from racelint.analysis.values import (
@@ -276,11 +276,13 @@ class Statements(Calls):
 
     def _set_flag(self, path: Value, values: Values, span: Span, state: State) -> None:
         """`with lock: if self.busy: return; self.busy = True` keeps others out until it is set back."""
-        if any([held.kind == FLAG and held.lock == path for held in state.held]):
-            state.held = tuple([held for held in state.held if held.kind != FLAG or held.lock != path])
+        state.drop_flag(path)
         check = state.checks.get(path)
-        if check is not None and values == (Literal(True, "bool"),) and common(check.read.held, state.held):
-            state.held = (*state.held, Held(path, span, FLAG))
+        if check is not None and values == (Literal(True, "bool"),):
+            if common(check.read.held, state.held):
+                state.held = (*state.held, Held(path, span, FLAG))
+            elif self.traits.duck_typed and not check.read.suspended:
+                state.held = (*state.held, Held(path, span, TASK_FLAG))
 
     def _stored(self, values: Values) -> str:
         """What kind of thing is stored, in a word of `Access.detail`."""
@@ -480,7 +482,7 @@ class Statements(Calls):
             self.stopped = stopped
         if frame.suspended:
             self.suspend(hold.span, state)
-        state.held = tuple([held for held in state.held if held in frame.held or held.kind == FLAG])
+        state.held = tuple([held for held in state.held if held in frame.held or held.kind in FLAGS])
         if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):
             state.joined |= LOCAL
             for key, start in self.effects.starts.items():

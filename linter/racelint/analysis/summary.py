@@ -59,7 +59,8 @@ class Summary:
     the parameters that are handed on, `answers` what is always returned after a change. A constructor's `aliases` maps
     (field, field of that field's object) to another field that holds the same object: `self.store = s;
     self.service = Service(s)`. `falls_through` is false for a
-    function that never returns. `acquires` are locks still held on return, `releases` those of the caller that it
+    function that never returns. `acquires` are locks still held on return, `flags` the flags that it
+    has set to keep others out, with their kinds, `releases` those of the caller that it
     gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
     `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
     it starts, `checked` the paths that it tests itself. `changes` are the objects that it changes in place, `contents`
@@ -79,6 +80,7 @@ class Summary:
     conflicts: dict[Conflict, None] = field(default_factory=dict)
     answers: dict[Resize, str] = field(default_factory=dict)
     acquires: tuple[Value, ...] = ()
+    flags: tuple[tuple[Value, str], ...] = ()
     releases: dict[Value, None] = field(default_factory=dict)
     yields_held: tuple[Value, ...] | None = None
     suspends: bool = False

@@ -17,7 +17,9 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Value
+from racelint.analysis.waking import Waking
 from racelint.analysis.ways import MOST_CALLS
+from racelint.knowledge import Knowledge
 
 
 class StaleWrite(NamedTuple):
@@ -48,13 +50,15 @@ class Suspensions:
     """Compares what straddles a suspension with what other tasks do."""
 
     def __init__(
-        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, races: Races
-    ) -> None:
+        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, races: Races,
+        knowledge: Knowledge,
+    ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
         self._places = places
         self._contexts = contexts
         self._races = races
+        self._waking = Waking(symbols, effects, knowledge)
 
     def stale_writes(self) -> Iterator[StaleWrite]:
         """One for each act, in the order of the functions."""
@@ -80,11 +84,21 @@ class Suspensions:
                 if not self._has_ended(function_id, act.joined, other) and self._falsifies(
                     act, function_id, entry, other, locks
                 ):
-                    apart = self._may_be_two(function_id, located, act, entry, other)
+                    apart = not self._wakes_between(function_id, act)
+                    apart = apart or self._may_be_two(function_id, located, act, entry, other)
                     sure = 1 if apart else self._sureness(entry, other, function_id, act)
                     if best is None or sure > best.confidence:
                         best = StaleWrite(located.place, function_id, entry, act, located, other, sure)
         return best
+
+    def _wakes_between(self, function_id: str, act: Act) -> bool:
+        """Whether other tasks surely run at a suspension between a check and what depends on it, or in a callee."""
+        spans = [
+            span
+            for span in self._effects[function_id].suspensions
+            if act.check.line <= span.line <= act.span.end_line
+        ]
+        return not spans or any([self._waking.is_sure_at(function_id, span) for span in spans])
 
     def _on_loop(
         self, function_id: str, entries: Mapping[Entry, object], located: Located, path: Value
@@ -217,6 +231,7 @@ class Suspensions:
                 ended = self._has_ended(function_id, crossing.joined, other)
                 if not ended and self._resizes(function_id, entry, other, locks):
                     unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
+                    unlikely = unlikely or not self._waking.is_sure_at(function_id, crossing.span)
                     unlikely = unlikely or self._may_be_two(function_id, located, crossing, entry, other)
                     sure = 1 if unlikely else self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:

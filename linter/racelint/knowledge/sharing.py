@@ -166,10 +166,10 @@ class Sharing:
             self._stores[type_name] = known
         return known
 
-    def handler(self, method: str, receiver: str, *, texts: bool) -> HandlerRow | None:
-        """The row of a method that registers handlers."""
+    def handler(self, method: str, receiver: str | None) -> HandlerRow | None:
+        """The row of a method that registers handlers, of a `receiver` that goes by that name (None: whoever it is)."""
         row = self.handlers.get(method)
-        if row is None or (texts and not matches(receiver.lower(), row.receivers)):
+        if row is None or (receiver is not None and not matches(receiver.lower(), row.receivers)):
             return None
         return row
 

@@ -70,6 +70,7 @@ class Lowering(Statements):
             lines,
             fillings=tuple(self.fillings),
             annotations=self.all_annotations(),
+            mentions=" ".join(sorted(self.mentions)),
         )
 
     # --- functions ----------------------------------------------------------------------------------------------------

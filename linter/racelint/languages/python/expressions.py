@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -41,6 +42,9 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+LONGEST_NAME = 100  # characters of a text that may be a name
+SPACE = re.compile(r"\s")
+WORD = re.compile(r"[A-Za-z_]\w+")
 DISPLAYS: dict[type[ast.AST], Literal["tuple", "list", "set"]] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
 COMPREHENSIONS: dict[type[ast.AST], Literal["list", "set", "dict", "generator"]] = {
     ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict", ast.GeneratorExp: "generator",
@@ -66,6 +70,7 @@ class Expressions:
         self._lines = lines
         self.constructions: list[Construction] = []
         self.fillings: list[Filling] = []
+        self.mentions: set[str] = set()
         self._lowerers: dict[type[ast.AST], Callable[[Any], Expr]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
             ast.Subscript: self._subscript, ast.Call: self._call, ast.BinOp: self._binary, ast.UnaryOp: self._unary,
@@ -103,16 +108,26 @@ class Expressions:
         raise NotImplementedError
 
     def _constant(self, node: ast.Constant) -> Expr:
+        self._mention(node)
         return Const("..." if node.value is ... else node.value)
+
+    def _mention(self, node: ast.Constant) -> None:
+        """The words of a text that may be a name: `"stop"`, `"app.jobs:run"`, `"do_%s"`."""
+        if isinstance(node.value, str) and len(node.value) <= LONGEST_NAME and SPACE.search(node.value) is None:
+            self.mentions.update(WORD.findall(node.value))
 
     def _name(self, node: ast.Name) -> Expr:
         name, scope = self.scope.resolve(node.id)
+        if self.scope.kind == "class":
+            self.mentions.add(node.id)
         return Name(name, scope, self.span(node))
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         if node.attr == "__class__" and isinstance(node.ctx, ast.Load):  # the same as type(x)
             span = self.span(node)
             return Call(Name("type", "global", span), (self.expr(node.value),), (), span)
+        if isinstance(node.ctx, ast.Load):
+            self.mentions.add(node.attr)
         return Attr(self.expr(node.value), self.attribute_name(node.attr), self.span(node))
 
     def attribute_name(self, name: str) -> str:
@@ -215,8 +230,11 @@ class Expressions:
 
     def _other(self, node: ast.expr) -> Expr:
         """Format strings, template strings and what later versions add: something made of its parts."""
-        parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-        parts = [part for part in parts if not isinstance(part, ast.Constant)]
+        children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        parts = [child for child in children if not isinstance(child, ast.Constant)]
+        for child in children:
+            if isinstance(child, ast.Constant):
+                self._mention(child)
         return Op("format", self.exprs(parts), self.span(node))
 
     def _comprehension(self, node: Comprehension) -> Expr:
