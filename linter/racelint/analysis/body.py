@@ -454,6 +454,7 @@ class Body(Flow[State, Frame]):
             if self.function.name == "__init__":
                 self._find_aliases(final)
             self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
+            self.summary.releases = final.released
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it

@@ -28,6 +28,7 @@ from racelint.span import Span
 
 READS = frozenset({"read", "test", "peek", "measure", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
+SETTING = "setting "  # begins the detail of a store of a package's variable, which is named behind it
 OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
 MEASURED = "measured"  # of a test by size: more or less than something
 WRITES = IN_PLACE | {"store", "update", "delete"}

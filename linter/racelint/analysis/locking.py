@@ -106,15 +106,16 @@ class Locking(Starting, Attributes):
             held = Held(self.shared_locals.get(value, value), span, kind)
             if held not in state.held:
                 state.held = (*state.held, held)
+            state.released -= {value}
         return bool(kind)
 
     def give_back(self, value: Value, state: State) -> None:
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
-        nameable = visible(value) and len(self.summary.releases) < MOST_EVENTS
+        nameable = visible(value) and len(state.released) < MOST_EVENTS
         if kept == state.held and nameable and not self.perhaps and self.lock_kind(value):
-            self.summary.releases[value] = None
+            state.released |= {value}
         state.held = kept
 
     def lock_method(self, base: Value, name: str, args: tuple[Values, ...], span: Span, state: State) -> None:

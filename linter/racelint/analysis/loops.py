@@ -290,7 +290,7 @@ def become(state: State, other: State) -> None:
     state.held, state.checks, state.sources = other.held, other.checks, other.sources
     state.started, state.joined = other.started, other.joined
     state.claimed, state.crossed, state.waited = other.claimed, other.crossed, other.waited
-    state.deferred, state.exposed = other.deferred, other.exposed
+    state.deferred, state.exposed, state.released = other.deferred, other.exposed, other.released
 
 
 def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ...]:

@@ -14,8 +14,13 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
+from racelint.model import Function
 
 MOST_STEPS = 3  # calls through which a starter demands something
+
+
+def _is_init(function: Function) -> bool:
+    return function.name == "init" and not function.owner and not function.parent
 
 
 class Order:
@@ -32,6 +37,7 @@ class Order:
         self._ways = ways
         self._identity = identity
         self.signals = Signals(symbols, effects, contexts)
+        self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
@@ -104,6 +110,8 @@ class Order:
             return False
         context = self._contexts.roots[write.entry.context]
         if self._has_called(context, function):
+            return True
+        if by_steps and any(self._leads(each, function, MOST_STEPS) for each in self._initial):
             return True
         return any(
             entry.context != write.entry.context and self._memory.is_started_later(function, entry, context, span=span)

@@ -68,7 +68,7 @@ class Parallel:
         either = "greenlet" in (one.kind, two.kind) and (one.starter != two.starter or one.starter is None)
         if (
             either
-            or (one.awaited and two.awaited and one.is_loop)
+            or (one.awaited and two.awaited and (one.is_loop or self._is_one_after_other(one, two)))
             or self._is_waiting(one, other)
             or self._is_waiting(two, write)
         ):
@@ -88,6 +88,13 @@ class Parallel:
         if one.is_external or two.is_external:
             return self._callers.beside(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _is_one_after_other(self, one: Context, two: Context) -> bool:
+        """Whether one function starts both, waits for the first before it starts the second, and runs only once."""
+        if one.starter is None or one.starter != two.starter:
+            return False
+        entries = self._contexts.entries.get(one.starter, ())
+        return not any(self._contexts.roots[entry.context].many for entry in entries)
 
     def _in_one_activation(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function is shared by what that very call of it starts."""

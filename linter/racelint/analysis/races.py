@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import CONSTANT, ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import MEASURED, OWN_KEY, Access, Act, Effects
+from racelint.analysis.effects import MEASURED, OWN_KEY, SETTING, Access, Act, Effects
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
@@ -210,8 +210,9 @@ class Races:
                 return any(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
-            case "write-write":
-                return all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
+            case "write-write" | "write-read":
+                unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
+                return unseen or self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
@@ -288,6 +289,21 @@ class Races:
     def _measures(self, spot: Spot) -> bool:
         """Whether a function says by its name, or by that of its class, that it keeps figures for people."""
         return measures(self._symbols.functions[spot.function][1].qualname.replace(".", "_"))
+
+    def _is_figure(self, place: Place) -> bool:
+        """Whether a field is only ever added to, in a record that keeps figures for people: `queryStats.fetched`."""
+        if place.kind != "field" or not measures(place.owner.rpartition(":")[2]):
+            return False
+        return all(spot.access.kind not in STORES - {"update"} for spot in self.spots.get(place, ()))
+
+    def _stays_the_same(self, place: Place) -> bool:
+        """Whether all that is ever stored is one setting of the program: each store brings what is there already."""
+        stored = {spot.access.detail for spot in self.spots.get(place, ()) if spot.access.kind in STORES}
+        detail = stored.pop() if len(stored) == 1 else ""
+        module, _, name = detail.removeprefix(SETTING).rpartition(":")
+        if not detail.startswith(SETTING):
+            return False
+        return not any(spot.is_write for spot in self.spots.get(Place("global", module, name), ()))
 
     def _is_restarted(self, place: Place) -> bool:
         """Whether a count that decides nothing starts anew now and then: a figure of some time, for people."""

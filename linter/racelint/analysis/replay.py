@@ -5,6 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import (
     MOST_CALLBACKS,
     MOST_CALLS,
+    MOST_EVENTS,
     MOST_GUESSED_CALLS,
     MOST_INVOKES,
     Keywords,
@@ -275,12 +276,17 @@ class Replay(Locking, Origins):
         self, summary: Summary, function: Function, substitute: Substitute, call: Span, state: State
     ) -> None:
         """Locks that the callee has taken or given back, and those that it holds over the body of a `with`."""
+        for lock in summary.releases:  # first: what gives a lock back and takes it again holds it in the end
+            for value in substitute(lock):
+                self.give_back(value, state)
         for lock in summary.acquires:
             for value in substitute(lock):
                 self.take(value, call, state)
-        for lock in summary.releases:
-            for value in substitute(lock):
-                self.give_back(value, state)
+        for lowered in summary.lowers:
+            for value in substitute(lowered):
+                state.drop_flag(value)
+                if visible(value) and len(self.summary.lowers) < MOST_EVENTS:
+                    self.summary.lowers[value] = None
         for flag, kind in summary.flags:
             found = substitute(flag)
             if len(found) == 1 and visible(found[0]):
@@ -331,7 +337,6 @@ class Replay(Locking, Origins):
                 case _:
                     targets = [path]
             for target in targets:
-                state.drop_flag(target)
                 check = state.checks.get(target) if state.checks else None
                 if check is not None and target not in summary.checked and path not in summary.checked:
                     self._act_in_callee(check.read, target, assigned, summary, call, state)

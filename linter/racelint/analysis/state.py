@@ -124,7 +124,7 @@ class State:
 
     `pending` maps each resize (and each call that may turn out to be one) to the constants that flag variables held
     with it, so that `if found: break` after the branch that resized is understood. `held` are the locks that are
-    certainly held, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
+    certainly held, `released` those of the caller that may have been given back, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
     `reads` gathers reads while an expression is evaluated (None: nobody asks). `started` says that something may have
     been started that runs beside what follows, `joined` what has surely ended: `THREADS`, what this function has
     started itself (`LOCAL`), the tasks that the own class has started (`TASKS`); or that something has been waited
@@ -135,7 +135,7 @@ class State:
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "exposed", "heap", "held", "joined",
-        "pending", "present", "reads", "signalled", "singled", "sources", "started", "told",
+        "pending", "present", "reads", "released", "signalled", "singled", "sources", "started", "told",
         "variables", "waited",
     )  # fmt: skip
 
@@ -148,6 +148,7 @@ class State:
         self.assumptions: Assumptions = {}
         self.pending: dict[Event, Flags] = {}
         self.held: tuple[Held, ...] = ()
+        self.released: frozenset[Value] = frozenset()
         self.checks: dict[Value, Check] = {}
         self.sources: dict[str, tuple[Read, ...]] = {}
         self.reads: list[Read] | None = None
@@ -172,7 +173,7 @@ class State:
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
-        other.exposed = self.exposed
+        other.exposed, other.released = self.exposed, self.released
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -294,6 +295,7 @@ def join(first: State | None, second: State | None) -> State | None:
         first.told = first.told[0] & second.told[0], first.told[1] | second.told[1]
     if first.held != second.held:
         first.held = held_in_both(first.held, second.held)
+    first.released |= second.released
     first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited
     first.crossed |= second.crossed
     first.exposed |= second.exposed

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
-from racelint.analysis.effects import OWN_KEY, common, is_shared_path
+from racelint.analysis.effects import OWN_KEY, SETTING, common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
@@ -283,6 +284,8 @@ class Statements(Calls):
                 state.held = (*state.held, Held(path, span, FLAG))
             elif self.traits.duck_typed and not check.read.suspended:
                 state.held = (*state.held, Held(path, span, TASK_FLAG))
+        elif Literal(False, "bool") in values and visible(path) and len(self.summary.lowers) < MOST_EVENTS:
+            self.summary.lowers[path] = None
 
     def _stored(self, values: Values) -> str:
         """What kind of thing is stored, in a word of `Access.detail`."""
@@ -294,6 +297,8 @@ class Statements(Calls):
         identity = self.identity(values)
         if identity:
             return identity
+        if len(values) == 1 and isinstance(values[0], Global) and not self.traits.atomic_steps:
+            return f"{SETTING}{values[0].module}:{values[0].name}"
         if all([isinstance(v, FunctionValue | TypeValue | Builtin | Param) for v in values]):
             return "given"
         return "computed"

@@ -60,7 +60,7 @@ class Summary:
     (field, field of that field's object) to another field that holds the same object: `self.store = s;
     self.service = Service(s)`. `falls_through` is false for a
     function that never returns. `acquires` are locks still held on return, `flags` the flags that it
-    has set to keep others out, with their kinds, `releases` those of the caller that it
+    has set to keep others out, with their kinds, `lowers` those that it may have set back, `releases` those of the caller that it
     gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
     `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
     it starts, `checked` the paths that it tests itself. `changes` are the objects that it changes in place, `contents`
@@ -81,7 +81,8 @@ class Summary:
     answers: dict[Resize, str] = field(default_factory=dict)
     acquires: tuple[Value, ...] = ()
     flags: tuple[tuple[Value, str], ...] = ()
-    releases: dict[Value, None] = field(default_factory=dict)
+    lowers: dict[Value, None] = field(default_factory=dict)
+    releases: frozenset[Value] = frozenset()
     yields_held: tuple[Value, ...] | None = None
     suspends: bool = False
     starts: dict[Start, None] = field(default_factory=dict)

@@ -221,8 +221,11 @@ class Statements(Expressions):
         if len(arguments) != 2 or arguments[0].type != "slice_expression" or arguments[1].type != "variadic_argument":
             return False
         tail = parts(arguments[1])[0]
-        if tail.type != "slice_expression" or tail.child_by_field_name("start") is None:
+        start, end = tail.child_by_field_name("start"), arguments[0].child_by_field_name("end")
+        if tail.type != "slice_expression" or start is None:
             return False
+        if end is not None and self.text.of(start) == self.text.of(end):
+            return False  # there is no gap: everything stays where it is
         return self.text.of(field(tail, "operand")) == self.text.of(target)
 
     def _increment(self, node: Node, out: list[Stmt]) -> None:
