@@ -19,6 +19,7 @@ AIDS = EXAMPLES | {
     "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
     "third_party", "profiling", "stress",
 }  # fmt: skip
+INITIAL = frozenset({"main", "init", "<module>"})  # what runs by itself
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
@@ -43,8 +44,11 @@ class Application:
         source, function = self._symbols.functions[function_id]
         if source.module.traits.duck_typed:
             return self._mentions.is_forgotten(function_id)
-        if not function.owner or not self._symbols.is_ordered_by_steps(function_id) or not self._has(source.name):
+        if not self._symbols.is_ordered_by_steps(function_id) or not self._has(source.name):
             return False
+        if not function.owner:
+            inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
+            return inside and not function.parent and function.name not in INITIAL | self._asked
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from racelint.analysis.values import (
     DEPTH,
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     WIDTH,
@@ -93,8 +94,8 @@ def field(base: Value, name: str) -> Value:
 
 
 def element(base: Value, key: Value) -> Value:
-    """The path one element further."""
-    if _is_opaque(base) or key == UNKNOWN:
+    """The path one element further; nothing lies under None: where that may be the key, the code takes another way."""
+    if _is_opaque(base) or key in (UNKNOWN, NONE):
         return UNKNOWN
     path = Element(base, key)
     return _longer(base, path) if type(key) not in _COMPOUND else bounded(path)

@@ -19,8 +19,8 @@ from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
-from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Element, Param, Value
+from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.values import Element, Global, Param, Value
 from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
 
@@ -301,9 +301,17 @@ class Races:
         stored = {spot.access.detail for spot in self.spots.get(place, ()) if spot.access.kind in STORES}
         detail = stored.pop() if len(stored) == 1 else ""
         module, _, name = detail.removeprefix(SETTING).rpartition(":")
-        if not detail.startswith(SETTING):
+        if not detail.startswith(SETTING) or not self._is_variable(module, name):
             return False
         return not any(spot.is_write for spot in self.spots.get(Place("global", module, name), ()))
+
+    def _is_variable(self, module: str, name: str) -> bool:
+        """Whether a name of a package is no constant: it is declared by its type, or gets its value at the start."""
+        record = self._symbols.content(module).globals.get(name)
+        if record is None or not record.values:
+            return record is not None and record.annotation is not None
+        initial = [effects for function, effects in self.effects.items() if function.startswith(f"{module}:{MODULE}")]
+        return any(a.path == Global(module, name) and a.kind == "store" for e in initial for a in e.all_accesses())
 
     def _is_restarted(self, place: Place) -> bool:
         """Whether a count that decides nothing starts anew now and then: a figure of some time, for people."""

@@ -124,13 +124,13 @@ class State:
 
     `pending` maps each resize (and each call that may turn out to be one) to the constants that flag variables held
     with it, so that `if found: break` after the branch that resized is understood. `held` are the locks that are
-    certainly held, `released` those of the caller that may have been given back, `checks` the tested reads that what runs now depends on, `sources` the reads behind each variable,
-    `reads` gathers reads while an expression is evaluated (None: nobody asks). `started` says that something may have
-    been started that runs beside what follows, `joined` what has surely ended: `THREADS`, what this function has
-    started itself (`LOCAL`), the tasks that the own class has started (`TASKS`); or that something has been waited
-    for that others give (`GIVEN`). `claimed` says that a flag keeps
-    other instances out, `waited` that other tasks may have run in this turn of a loop, `crossed` are iterations of
-    this turn that have been suspended: container, loop, suspension.
+    certainly held, `released` those of the caller that may have been given back, `checks` the tested reads that what
+    runs now depends on, `sources` the reads behind each variable, `reads` gathers reads while an expression is
+    evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
+    `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
+    class has started (`TASKS`); or that something has been waited for that others give (`GIVEN`). `claimed` says that a
+    flag keeps other instances out, `waited` that other tasks may have run in this turn of a loop, `crossed` are
+    iterations of this turn that have been suspended: container, loop, suspension.
     """
 
     __slots__ = (

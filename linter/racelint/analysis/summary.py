@@ -57,14 +57,14 @@ class Summary:
     consumer runs, `yields` what it yields, `rounds` says that it starts over until they are as it wants. `invokes` are
     the calls of values that the caller knows, with the containers being iterated meanwhile and by which loops, `kept`
     the parameters that are handed on, `answers` what is always returned after a change. A constructor's `aliases` maps
-    (field, field of that field's object) to another field that holds the same object: `self.store = s;
-    self.service = Service(s)`. `falls_through` is false for a
-    function that never returns. `acquires` are locks still held on return, `flags` the flags that it
-    has set to keep others out, with their kinds, `lowers` those that it may have set back, `releases` those of the caller that it
-    gives back, `yields_held` those held at every yield. `suspends` says that other tasks may run meanwhile,
-    `starts_any` that it starts something, `joins` that it waits for a thread; `starts` are callables of the caller that
-    it starts, `checked` the paths that it tests itself. `changes` are the objects that it changes in place, `contents`
-    what lies in the containers that it has made and returns, `reworked` the shallow copies that it changes itself.
+    (field, field of that field's object) to another field that holds the same object: `self.store = s; self.service
+    = Service(s)`. `falls_through` is false for a function that never returns. `acquires` are locks still held on
+    return, `flags` the flags that it has set to keep others out, with their kinds, `lowers` those that it may have
+    set back, `releases` the locks of the caller that it may give back for good, `yields_held` those held at every
+    yield. `suspends` says that other tasks may run meanwhile, `starts_any` that it starts something, `joins` that
+    it waits for a thread; `starts` are callables of the caller that it starts, `checked` the paths that it tests
+    itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
+    made and returns, `reworked` the shallow copies that it changes itself.
     """
 
     returns: Values = NOTHING_KNOWN

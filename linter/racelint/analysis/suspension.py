@@ -94,9 +94,7 @@ class Suspensions:
     def _wakes_between(self, function_id: str, act: Act) -> bool:
         """Whether other tasks surely run at a suspension between a check and what depends on it, or in a callee."""
         spans = [
-            span
-            for span in self._effects[function_id].suspensions
-            if act.check.line <= span.line <= act.span.end_line
+            span for span in self._effects[function_id].suspensions if act.check.line <= span.line <= act.span.end_line
         ]
         return not spans or any([self._waking.is_sure_at(function_id, span) for span in spans])
 
@@ -164,7 +162,7 @@ class Suspensions:
     def _is_stream(self, function_id: str, entry: Entry) -> bool:
         """Whether a caller takes results one after the other: two at once would take them from each other."""
         _, function = self._symbols.functions[self._contexts.root(function_id, entry)]
-        return function.is_async and function.is_generator
+        return function.is_async and (function.is_generator or function.name == "__anext__")
 
     def _is_lifecycle(self, function_id: str, entry: Entry) -> bool:
         root = self._contexts.root(function_id, entry)
@@ -190,6 +188,8 @@ class Suspensions:
             return 1  # two calls of one function stand in each other's way however long that is
         if theirs.is_external and self._is_lifecycle(other.function, other.entry):
             return 1
+        if theirs.is_external and other.access.detail == "given":
+            return 1  # what a caller gives he gives before he uses the rest
         callers = mine.is_external and theirs.is_external
         if callers and not self._is_opening(act) and (act is not None or not theirs.is_loop):
             return 1  # nothing says that callers do both at once
