@@ -48,7 +48,7 @@ class Application:
             return False
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
-            return inside and not function.parent and function.name not in INITIAL | self._asked
+            return inside and "." not in function.qualname and function.name not in INITIAL | self._asked
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object

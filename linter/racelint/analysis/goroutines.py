@@ -141,6 +141,8 @@ class Goroutines:
     def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function, by what that very call of it starts, and by the function itself."""
         place = write.located.place
+        if write.function == other.function == place.owner:
+            return Silence.APART  # two calls of one function have each their own
         if one == two and self._is_handed(write, one) and self._is_handed(other, two):
             return 3 if one.many else Silence.ONE_CONTEXT
         if place.owner not in (one.starter, two.starter):

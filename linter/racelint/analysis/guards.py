@@ -81,11 +81,15 @@ class Guards:
         return all(spot.access.kind == "measure" or self.is_contract(spot.function) for spot in entry)
 
     def _is_weak(self, pair: Pair) -> bool:
-        """Whether only callers are there, and the lock is held too seldom to say that it always should be."""
+        """Whether callers are there, and the lock is held too seldom, or is not the object's own."""
         callers = [self._contexts.roots[spot.entry.context].is_external for spot in (pair.first, pair.second)]
         if pair.shape == "hand-out" or (pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR):
             return False
         if self._races.memory.governs(pair.first.function):
+            identity, owner = self._races.identity, pair.guard.rpartition(".")[0]
+            foreign = not identity.is_family(owner, pair.place.owner) and not identity.goes_through(pair.first, owner)
+            if foreign and any(callers) and pair.place.kind == "field" and not pair.first.is_write:
+                return True  # who looks at the object may have it to himself
             seldom = pair.total < ENOUGH or 3 * pair.held < 2 * pair.total
             return all(callers) and seldom and pair.guard not in sides(pair.first.locks)
         return any(callers) and pair.shape != "update-update"  # single steps are whole: callers mostly see to the rest

@@ -20,7 +20,7 @@ MOST_STEPS = 3  # calls through which a starter demands something
 
 
 def _is_init(function: Function) -> bool:
-    return function.name == "init" and not function.owner and not function.parent
+    return function.qualname.partition("@")[0] == "init"
 
 
 class Order:
