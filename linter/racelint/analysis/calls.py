@@ -166,7 +166,8 @@ class Calls(Replay, Library):
 
     def _method(self, base: Value, name: str, span: Span, state: State) -> Values:
         """What a method call calls; for an object of unknown type the one project method that it can be, if any."""
-        if self.frames and isinstance(base, Member | Element):  # a listener may be an object
+        common = name in self.knowledge.common_methods
+        if self.frames and isinstance(base, Member | Element) and not common:  # a listener may be an object
             self._unknown_callable(Field(base, name), (), (), span, state)
         found = self.attribute(base, name, span, state)
         if found == (Field(base, name),):  # nothing is known of it but its path

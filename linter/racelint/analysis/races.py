@@ -33,6 +33,9 @@ WORST = (ERROR, PROVEN, True)
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
 
 
+CONTAINERS = frozenset({"empty", "fresh"})  # the details of a store of a container that is made there
+
+
 class Races:
     """Compares accesses."""
 
@@ -212,7 +215,8 @@ class Races:
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write" | "write-read":
                 unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
-                return unseen or self._is_figure(place) or self._stays_the_same(place)
+                made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
+                return unseen or made or self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
@@ -254,9 +258,8 @@ class Races:
         return sets_up(name) or tears_down(name)
 
     def _begins_or_ends(self, use: Spot, store: Spot) -> bool:
-        """Whether what empties a place gives it its first value, or both sides are one function that ends something."""
-        name = self._symbols.functions[store.function][1].name
-        return sets_up(name) or (use.function == store.function and tears_down(name))
+        """Whether what empties a place gives it its first value, or both sides are one function, which ends it."""
+        return sets_up(self._symbols.functions[store.function][1].name) or use.function == store.function
 
     def _starts(self, function_id: str) -> bool:
         function = self._symbols.functions[function_id][1]

@@ -178,9 +178,10 @@ class Suspensions:
         if not (entry.sure and other.entry.sure) or MAYBE in (other.receiver, entry.receiver):
             return 1
         far = self._is_far(function_id, entry) or self._is_far(other.function, other.entry)
-        if act is not None and act.kind == "remove" and (far or other.function != function_id):
+        if act is not None and act.kind == "remove":
             return 1  # what is taken out by its key is mostly the taker's own
-        if act is not None and act.kind == "store" and act.detail == "none" and theirs.is_external:
+        stored = act is not None and act.kind == "store" and act.by == "condition"
+        if act is not None and stored and (act.detail == "none" or other.function != function_id):
             return 1  # who gives something up hardly is asked for it meanwhile
         if act is not None and self._is_split(act):
             return 1  # two critical sections of one lock: what the second one needs it mostly tests again
@@ -193,9 +194,16 @@ class Suspensions:
         callers = mine.is_external and theirs.is_external
         if callers and not self._is_opening(act) and (act is not None or not theirs.is_loop):
             return 1  # nothing says that callers do both at once
+        if callers and act is not None and self._is_made_at_need(act) and not self._races.callers.says_shared(other):
+            return 1  # who uses an object in one task only never comes twice at once
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
+
+    @staticmethod
+    def _is_made_at_need(act: Act) -> bool:
+        """Whether an act stores what was not there yet."""
+        return act.kind == "store" and act.by == "condition"
 
     def _is_split(self, act: Act) -> bool:
         """Whether a test and what depends on it are two critical sections of one lock."""
