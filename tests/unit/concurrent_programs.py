@@ -131,7 +131,7 @@ class Parallel(NamedTuple):
         return list(self._suspensions().crossed_iterations())
 
     def _suspensions(self) -> Suspensions:
-        return Suspensions(self.symbols, self.summaries.effects, self.places, self.contexts, self.races)
+        return Suspensions(self.symbols, self.summaries.effects, self.places, self.contexts, self.races, self.knowledge)
 
 
 def shown(pair: Pair) -> str:

@@ -10,7 +10,7 @@ from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN
-from racelint.analysis.ownkeys import is_for_own_key
+from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
@@ -59,6 +59,8 @@ class Goroutines:
                 return Silence.OWNED
             own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
             if own and is_for_own_key(other, self._symbols, self._contexts):
+                return Silence.ONE_CONTEXT
+            if all(is_for_one_name(spot, self._symbols, self._contexts) for spot in (write, other)):
                 return Silence.ONE_CONTEXT
         elif one.is_external and two.is_external:
             return Silence.CALLERS

@@ -80,7 +80,7 @@ class Locking(Starting, Attributes):
         start = root(path)
         if self.traits.atomic_steps or not isinstance(start, Param | Global | Captured):
             return
-        if not (isinstance(start, Captured) and start.function == self.id):
+        if not isinstance(start, Captured) or self.id.startswith(f"{start.function}."):  # else of a call, gone with it
             for value in values:
                 if isinstance(value, Fresh):
                     self.effects.exposed.setdefault(value, path)

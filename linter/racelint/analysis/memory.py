@@ -72,12 +72,25 @@ class Memory:
             return self._is_made_by(function_id, access.path)
         if context.kind == LISTENER:
             return True  # it is registered; what calls it is mostly started later
+        if self._is_strange_to(context, function_id, access.path):
+            return True
         if access.span[:2] > context.span[:2]:
             return False
         start = self.start(context)
         if start is None or not isinstance(access, Access):
             return True
         return not self._comes_again(start, access.span, context) or self.is_new_each_turn(access.path, context)
+
+    def _is_strange_to(self, context: Context, function_id: str, path: Value) -> bool:
+        """Whether a path starts from an object made here that a started method or function is not given."""
+        made, start = root(path), self.start(context)
+        if start is None or not isinstance(made, Fresh) or made.site.function != function_id:
+            return False
+        if not isinstance(start.callee, FunctionValue) or start.callee.function.startswith(f"{function_id}."):
+            return False  # a closure may know it by its variable
+        given = [value for values in start.args for value in values]
+        known = [root(value) for value in (start.callee.receiver, *given) if value is not None]
+        return made not in known and made not in self._effects[function_id].exposed
 
     def _is_awaited_each_turn(self, context: Context) -> bool:
         """Whether the loop that starts a context waits for what it has started, somewhere in a turn."""

@@ -1,6 +1,7 @@
 """Keys of work queues: what a controller does for its own key only, it does once at a time.
 
-A queue hands out one key to one worker; an agent leaves what is not its own: `if c.nodeName != node.Name { return }`.
+A queue hands out one key to one worker; an agent leaves what is not its own: `if c.nodeName != node.Name { return }`,
+the reconciler of a single object what has another name: `if config.GetName() != ConfigName { return nil }`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from racelint.analysis.branching import leaves
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
-from racelint.model import Attr, Branch, Expr, Function, Logic, Name, Op
+from racelint.model import Attr, Branch, Call, Const, Expr, Function, Imported, Logic, Name, Op
 from racelint.span import Span
 
 
@@ -21,19 +22,55 @@ def is_for_own_key(spot: Spot, symbols: Symbols, contexts: Contexts) -> bool:
     return any(_goes_on_for_own(symbols, function_id, span) for function_id, span in steps)
 
 
+def is_for_one_name(spot: Spot, symbols: Symbols, contexts: Contexts) -> bool:
+    """Whether a reconciler on the way to an access goes on only for the object that has a constant name."""
+    steps = [*contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
+    reconciling = [(f, span) for f, span in steps if "reconcile" in symbols.functions[f][1].name.lower()]
+    return any(
+        _has_other_name(test)
+        for function_id, span in reconciling
+        for test in _left_by(symbols.functions[function_id][1], span)
+    )
+
+
+def _has_other_name(test: Expr) -> bool:
+    """`object.GetName() != NAME`"""
+    if not isinstance(test, Op) or test.operator != "!=" or len(test.operands) != 2:
+        return False
+    named = [_is_name_of_object(side) for side in test.operands]
+    constant = [isinstance(side, Const) or _is_of_package(side) for side in test.operands]
+    return (named[0] and constant[1]) or (named[1] and constant[0])
+
+
+def _is_name_of_object(expr: Expr) -> bool:
+    if isinstance(expr, Call):
+        return isinstance(expr.func, Attr) and expr.func.name == "GetName" and not expr.args
+    return isinstance(expr, Attr) and expr.name == "Name" and not _is_of_package(expr)
+
+
+def _is_of_package(expr: Expr) -> bool:
+    """Whether an expression is a name of this or another package."""
+    inner = expr.base if isinstance(expr, Attr) else expr
+    return isinstance(inner, Imported) or (isinstance(inner, Name) and inner.scope == "global")
+
+
+def _left_by(function: Function, span: Span) -> Iterator[Expr]:
+    """The tests on which a function leaves before a spot, each enough for that."""
+    for stmt in function.body:
+        if stmt.span.holds(span) or stmt.span[:2] > span[:2]:
+            return
+        if isinstance(stmt, Branch) and leaves(stmt.then):
+            test = stmt.test
+            yield from test.operands if isinstance(test, Logic) and test.operator == "or" else (test,)
+
+
 def _goes_on_for_own(symbols: Symbols, function_id: str, span: Span) -> bool:
     source, function = symbols.functions[function_id]
     if not function.owner or not function.parameters:
         return False
-    for stmt in function.body:
-        if stmt.span.holds(span) or stmt.span[:2] > span[:2]:
-            return False
-        if isinstance(stmt, Branch) and leaves(stmt.then):
-            tests = stmt.test.operands if isinstance(stmt.test, Logic) and stmt.test.operator == "or" else (stmt.test,)
-            owner = f"{source.name}:{function.owner}"
-            if any(name in _names(symbols, owner) for test in tests for name in _differing(test, function)):
-                return True
-    return False
+    owner = f"{source.name}:{function.owner}"
+    tests = _left_by(function, span)
+    return any(name in _names(symbols, owner) for test in tests for name in _differing(test, function))
 
 
 def _differing(test: Expr, function: Function) -> Iterator[str]:
