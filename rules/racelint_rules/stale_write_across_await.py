@@ -48,9 +48,11 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
     a value set before the suspension, memos whose value has no identity, objects of one task alone.
 
     It is a warning, for a test of something else may stand in for the one that went stale. Confidence is low (hidden)
-    where only callers from outside come together, unless something is opened or the new value is computed from the old
-    one; for callers of start(), stop() and the like, which are called once; over long chains of calls; and where an
-    object may be the task's own.
+    where only callers from outside come together, unless the new value is computed from the old one, or something is
+    opened and the class has a lock between tasks or says that several may use it; for what is given up after it has
+    been waited for, or taken out by its key (its owner mostly does that, and he alone); where what is waited for may
+    never suspend; for callers of start(), stop() and the like, which are called once; over long chains of calls; and
+    where an object may be the task's own.
 
     ## Known limits
 

@@ -98,6 +98,16 @@ class Places:
         row = self._concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         return row is not None and row.kind == "exclusive"
 
+    def has_lock_of_tasks(self, type_id: str) -> bool:
+        """Whether objects of a type have a lock between tasks: several of them use one object at once."""
+        if type_id not in self._symbols.types:
+            return False
+        line = [each.type for each in self._symbols.ancestors(type_id) if isinstance(each, TypeValue)]
+        fields = [name for own in line for name in self._symbols.types[own][1].fields]
+        found = [self._types.field(type_id, name) for name in fields]
+        rows = [self._concurrency.locks.get(each.name) for each in found if isinstance(each, LibraryType)]
+        return any(row is not None and row.kind == "async" for row in rows)
+
     def _locate(self, path: Value) -> Located | None:
         depth = 0
         while isinstance(path, Element | Member):

@@ -194,11 +194,17 @@ class Suspensions:
         callers = mine.is_external and theirs.is_external
         if callers and not self._is_opening(act) and (act is not None or not theirs.is_loop):
             return 1  # nothing says that callers do both at once
-        if callers and act is not None and self._is_made_at_need(act) and not self._races.callers.says_shared(other):
+        if callers and act is not None and self._is_made_at_need(act) and not self._says_shared(other):
             return 1  # who uses an object in one task only never comes twice at once
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
+
+    def _says_shared(self, spot: Spot) -> bool:
+        """Whether a type says that several tasks use its objects: by its documentation, or by a lock that it has."""
+        place = spot.located.place
+        shared = self._races.callers.says_shared(spot)
+        return bool(shared) or (place.kind != "field" or self._places.has_lock_of_tasks(place.owner))
 
     @staticmethod
     def _is_made_at_need(act: Act) -> bool:
