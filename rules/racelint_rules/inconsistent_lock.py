@@ -113,7 +113,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends
     the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes
     is no guard, and between callers only a lock that is held at three accesses of four, or two thirds of more, is one
-    (else low). What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
+    (else low); low is also what callers only look at in an object that has another one's lock as guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
     there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what

@@ -119,7 +119,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       compared with what is the same in all turns); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
-    - an iteration that waits inside what opens or closes its object, or beside a change in the same call;
+    - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for
+      coroutines of the project of which one never suspends, or which end in a callback;
     - a method that only finalisers call; a change more than four calls away (more than three if it skips,
       or may find the key there).
 

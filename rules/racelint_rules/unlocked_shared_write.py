@@ -132,7 +132,12 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it
-    (a queue, an event). What a process starts has a memory of its own.
+    (a queue, an event); two jobs of which one coroutine awaits the first before it starts the second. What a process
+    starts has a memory of its own. A flag that is found unset and set (under a lock, or between two tasks) keeps others
+    out until it is set back, also where a method does that for its caller: `self._claim()`.
+
+    Where the repository has tests or examples that use the program, a method whose name neither they nor the program
+    mention has no caller, nor has what it starts; methods of a library's classes, and what a decorator takes, do.
 
     What needs another context just between two steps (a test and its act or use, a change to a container that is being
     replaced) is shown only at high confidence, or if the type's own code or documentation says that callers share it.
@@ -160,14 +165,17 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
     one object all accesses are of that object. Of two types behind one interface that start the same function, a
-    program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1. A write under a
-    lock of the object itself says that others have the object.
+    program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1, and a reconciler
+    that leaves all objects but the one of a constant name has one object at a time. A write under a lock of the object
+    itself says that others have the object.
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
     containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
     is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up
-    write before callers come, what interfaces with a single method lead to.
+    write before callers come, what interfaces with a single method lead to; values that one function makes on demand,
+    by whoever comes first (a map is lost with its entries, and counts); settings of the program that are stored again
+    and again; fields that are only added to, of types that keep figures by their name (`queryStats`).
 
     ## Known limits
 

@@ -45,7 +45,7 @@ class MemoRow:
 class HandlerRow:
     """Methods that register functions (or objects with `methods`) which are given shared objects.
 
-    `receivers` are the names of what they are called on; any receiver will do if no argument is a piece of text.
+    `receivers` are the names of what they are called on in Python; in Go any receiver will do.
     `types` are those of objects whose `fields` hold such functions.
     """
 
