@@ -157,7 +157,8 @@ class _Files:
     ) -> None:
         """Add what lies below a directory; one that is itself a test or vendored tree was named on purpose."""
         inside = _below_project(root)
-        for path, is_link in walk(root, ignores, tuple(self._front_ends), errors, deep=deep):
+        built = tuple([suffix for suffix, each in self._front_ends.items() if each.builds_by_folder])
+        for path, is_link in walk(root, ignores, tuple(self._front_ends), errors, deep=deep, built=built):
             suffix = os.path.splitext(path)[1]
             front_end = self._front_ends[suffix]
             relative = path[len(root) :].lstrip("/")
@@ -188,11 +189,13 @@ def _by_shebang(path: str) -> str:
 
 
 def walk(
-    root: str, ignores: Ignores, suffixes: tuple[str, ...], errors: list[SourceError], *, deep: bool = True
-) -> Iterator[tuple[str, bool]]:
+    root: str, ignores: Ignores, suffixes: tuple[str, ...], errors: list[SourceError], *, deep: bool = True,
+    built: tuple[str, ...] = (),
+) -> Iterator[tuple[str, bool]]:  # fmt: skip
     """Files below a directory that git would see, each with whether it is a link; failures go to `errors`.
 
-    Links to directories are not followed, so that no loop of them can hold us.
+    Links to directories are not followed, so that no loop of them can hold us. A directory that is ignored by the name
+    of the program that is built from it (of sources that end in `built`) is seen: git keeps what it has been given.
     """
     pending = [(root, ignores)]
     while pending:
@@ -207,8 +210,12 @@ def walk(
         for entry in entries:
             path = f"{directory.rstrip('/')}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
-                if deep and not _skipped(entry) and not level.ignored(path, directory=True):
+                if not deep or _skipped(entry):
+                    continue
+                if not level.ignored(path, directory=True):
                     pending.append((path, level))
+                elif _holds(path, built) and (below := level.meaning_program(path)) is not None:
+                    pending.append((path, below))
             elif not entry.name.endswith(suffixes) or level.ignored(path, directory=False):
                 continue
             elif _is_file(entry, path, errors):
@@ -217,6 +224,14 @@ def walk(
 
 def _skipped(entry: os.DirEntry[str]) -> bool:
     return entry.name in SKIPPED or os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+
+
+def _holds(directory: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a directory has a file with one of these suffixes."""
+    try:
+        return bool(suffixes) and any(name.endswith(suffixes) for name in os.listdir(directory))
+    except OSError:
+        return False
 
 
 def _is_file(entry: os.DirEntry[str], path: str, errors: list[SourceError]) -> bool:

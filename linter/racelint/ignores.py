@@ -13,16 +13,22 @@ if TYPE_CHECKING:
 
 
 class Level(NamedTuple):
-    """Patterns and the directory (with a closing slash) that they are relative to."""
+    """Patterns and the directory (with a closing slash) that they are relative to; `lines` are those of the `spec`."""
 
     base: str
     spec: GitIgnoreSpec
+    lines: tuple[str, ...]
 
     def verdict(self, path: str) -> bool | None:
         """True for ignored, False for taken back in, None for no word on it; a directory ends in a slash."""
         if not path.startswith(self.base) or path == self.base:
             return None
         return self.spec.check_file(path[len(self.base) :]).include
+
+    def pattern(self, path: str) -> str:
+        """The line that decides on a path of which there is a word."""
+        index = self.spec.check_file(path[len(self.base) :]).index
+        return self.lines[index] if index is not None else ""
 
 
 class Ignores(NamedTuple):
@@ -63,6 +69,21 @@ class Ignores(NamedTuple):
         verdicts = (level.verdict(path) for level in reversed(self.levels))
         return next((verdict for verdict in verdicts if verdict is not None), False)
 
+    def meaning_program(self, directory: str) -> Ignores | None:
+        """What is in force in a directory that is ignored by the plain name of a file, as what is built from it has.
+
+        None if it is ignored by another pattern, or by an exclude.
+        """
+        path = f"{directory}/"
+        level = next((level for level in reversed(self.levels) if level.verdict(path) is not None), None)
+        if level is None or any(each.verdict(path) for each in self.excludes):
+            return None
+        pattern = level.pattern(path)
+        if pattern.rstrip().rpartition("/")[2] != directory.rpartition("/")[2]:
+            return None
+        rest = _level(Path(level.base), [line for line in level.lines if line != pattern])
+        return self._replace(levels=tuple([rest if each is level else each for each in self.levels]))
+
 
 def _repository_down_to(root: Path) -> list[Path]:
     """Directories from the repository's root to `root`; outside a repository, `root` alone."""
@@ -86,4 +107,5 @@ def _read(file: Path, base: Path) -> list[Level]:
 def _level(base: Path, lines: Iterable[str]) -> Level:
     from pathspec import GitIgnoreSpec
 
-    return Level(base.as_posix().rstrip("/") + "/", GitIgnoreSpec.from_lines(lines))
+    kept = tuple([line for line in lines if line])
+    return Level(base.as_posix().rstrip("/") + "/", GitIgnoreSpec.from_lines(kept), kept)

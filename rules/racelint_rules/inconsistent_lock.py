@@ -109,12 +109,13 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     ### Go
 
-    Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
-    ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for that ends
-    the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single function takes
-    is no guard, and between callers only a lock that is held at three accesses of four, or two thirds of more, is one
-    (else low); low is also what callers only look at in an object that has another one's lock as guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the way
-    there leads through the object.
+    Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the
+    two ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for
+    that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
+    function takes is no guard, and between callers only a lock that is held at three accesses of four, or two
+    thirds of more, is one (else low); low is also what callers only look at in an object that has another one's
+    lock as guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the
+    way there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what
     the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever

@@ -14,16 +14,21 @@ from racelint.errors import RacelintError
 class FakeFrontEnd:
     name = "fake"
     suffixes = (".py",)
+    builds_by_folder = False
 
     def is_test(self, path):
         return path.startswith("tests/") or "/tests/" in path or os.path.basename(path).startswith("test_")
 
 
+class BuiltFrontEnd(FakeFrontEnd):
+    builds_by_folder = True
+
+
 TABLE = {".py": FakeFrontEnd()}
 
 
-def found(root, *paths, excludes=()):
-    scope = discover([str(root / path) for path in paths] or [str(root)], TABLE, excludes)
+def found(root, *paths, excludes=(), table=TABLE):
+    scope = discover([str(root / path) for path in paths] or [str(root)], table, excludes)
     return {os.path.relpath(file.path, root): file for file in scope.files}
 
 
@@ -48,6 +53,30 @@ def test_gitignore_files_count_down_to_the_deepest(tree):
     )
     assert set(found(root)) == {"a.py", "keep_gen.py", "pkg/build/c.py", "pkg/wanted_gen.py", "local.py"}
     assert set(found(root, "pkg")) == {"pkg/build/c.py", "pkg/wanted_gen.py"}
+
+
+def test_what_ignores_a_program_does_not_ignore_the_folder_that_it_is_built_from(tree):
+    root = tree(
+        {
+            ".git/info/exclude": "",
+            ".gitignore": "\nagent\n/tool\n*.out\nbuild/\nnote[s]\n",
+            "cmd/agent/main.py": "",
+            "cmd/agent/inner/agent/a.py": "",
+            "cmd/agent/x.out/b.py": "",
+            "tool/main.py": "",
+            "docs/agent/README.txt": "",
+            "docs/agent/below/c.py": "",
+            "build/d.py": "",
+            "notes/e.py": "",
+            "left/agent/f.py": "",
+        }
+    )
+    excludes = [Exclude(str(root), ("left/",))]
+    built = {".py": BuiltFrontEnd()}
+    assert set(found(root, table=built, excludes=excludes)) == {
+        "cmd/agent/main.py", "cmd/agent/inner/agent/a.py", "tool/main.py",
+    }  # fmt: skip
+    assert not found(root)
 
 
 def test_gitignore_above_the_repository_does_not_count(tree):

@@ -30,7 +30,7 @@ class Application:
         self._symbols = symbols
         self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
         self._reached = {self._module(f) for f, starts in programs.items() if any(map(self._starts_one, starts))}
-        self._asked: dict[str, set[str]] = defaultdict(set)  # methods called of who knows what, and the packages that do
+        self._asked: dict[str, set[str]] = defaultdict(set)  # methods called of who knows what, by whom
         self._importing: dict[str, set[str]] = defaultdict(set)
         for function_id, each in product.effects.items():
             source = symbols.functions[function_id][0]

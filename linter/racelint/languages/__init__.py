@@ -29,6 +29,10 @@ class FrontEnd(Protocol):
     def suffixes(self) -> tuple[str, ...]:
         """Of files in the language, with the dot."""
 
+    @property
+    def builds_by_folder(self) -> bool:
+        """Whether a program is built from a folder, and gets its name: what ignores the one means not the other."""
+
     def extract(self, data: bytes) -> Module:
         """Lower a file. Raises SourceProblem for input that is not a program; never anything else."""
 

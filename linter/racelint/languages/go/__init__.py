@@ -43,6 +43,7 @@ class Go:
 
     name = "go"
     suffixes = (".go",)
+    builds_by_folder = True
 
     def extract(self, data: bytes) -> Module:
         """Lower a file; of a generated one the outline. Raises SourceProblem for input that is not a program."""

@@ -31,6 +31,7 @@ class Python:
 
     name = "python"
     suffixes = (".py", ".pyi")
+    builds_by_folder = False
 
     def extract(self, data: bytes) -> Module:
         """Lower a file in any encoding of PEP 263. Raises SourceProblem for input that is not a program."""
