@@ -10,9 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 
 from racelint.analysis.edges import Edges
+from racelint.analysis.importing import Importing
 from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import EXAMPLES, Product
 from racelint.analysis.symbols import Symbols
+from racelint.model import Function
 
 BELOW = frozenset({"cmd", "pkg", "internal"})  # the folders of a module in which its programs and their packages lie
 AIDS = EXAMPLES | {
@@ -23,6 +25,15 @@ INITIAL = frozenset({"main", "init", "<module>"})  # what runs by itself
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
+def is_init(function: Function) -> bool:
+    """Whether a function runs when its package is loaded."""
+    return function.qualname.partition("@")[0] == "init"
+
+
+def _plain(module: str) -> str:
+    return module.partition("@")[0]
+
+
 class Application:
     """Tells which methods have no caller."""
 
@@ -30,6 +41,13 @@ class Application:
         self._symbols = symbols
         self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
         self._reached = {self._module(f) for f, starts in programs.items() if any(map(self._starts_one, starts))}
+        mains = {_plain(self._module(f)) for f in product.effects if self._is_program(f)}
+        imports = Importing(symbols)
+        self._registered = {  # what puts itself where a program finds it
+            self._module(f)
+            for f in product.effects
+            if is_init(symbols.functions[f][1]) and not mains.isdisjoint(imports.programs(self._module(f)))
+        }
         self._asked: dict[str, set[str]] = defaultdict(set)  # methods called of who knows what, by whom
         self._importing: dict[str, set[str]] = defaultdict(set)
         for function_id, each in product.effects.items():
@@ -83,7 +101,8 @@ class Application:
         parts = module.partition("@")[0].split("/")
         if "internal" in parts:
             return True
-        return module in self._reached and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
+        part = module in self._reached or module in self._registered
+        return part and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
 
     def _is_program(self, function_id: str) -> bool:
         """Whether a program starts in a function, one that is no example, test or tool."""

@@ -36,6 +36,10 @@ class Importing:
                 self._programs[module].add(main)
                 todo += [imported for imported in self._imports.get(module, ()) if imported in self._imports]
 
+    def programs(self, package: str) -> frozenset[str]:
+        """The main packages that import a package, or what imports it."""
+        return frozenset(self._programs.get(_package(package), ()))
+
     def are_apart(self, first: Iterable[str], second: Iterable[str]) -> bool:
         """Whether no program can run all of some functions and all of some others: they are in different processes."""
         if not self._mains:
