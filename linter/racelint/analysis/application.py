@@ -48,14 +48,7 @@ class Application:
             for f in product.effects
             if is_init(symbols.functions[f][1]) and not mains.isdisjoint(imports.programs(self._module(f)))
         }
-        self._asked: dict[str, set[str]] = defaultdict(set)  # methods called of who knows what, by whom
-        self._importing: dict[str, set[str]] = defaultdict(set)
-        for function_id, each in product.effects.items():
-            source = symbols.functions[function_id][0]
-            for name in each.asked:
-                self._asked[name].add(source.name)
-            for imported in source.module.imports.values():
-                self._importing[imported.module].add(source.name)
+        self._asked = {name for each in product.effects.values() for name in each.asked}
         self._demanding: dict[str, list[str]] = defaultdict(list)  # interfaces, by the methods that are called
         for interface, (source, record) in symbols.types.items():
             for name in record.methods if record.is_interface else ():
@@ -78,19 +71,9 @@ class Application:
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object
-        if self._may_be_asked(source.name, function.name, owner) or owner in self._handed:
+        if function.name in self._asked or owner in self._handed:
             return False
         return not self._is_behind_interface(owner, function.name)
-
-    def _may_be_asked(self, package: str, name: str, owner: str) -> bool:
-        """Whether something of unknown type that is asked for a method of that name may be of a type.
-
-        One whose name its package keeps to itself is hardly found where that package is not even imported.
-        """
-        asking = self._asked.get(name, set())
-        if not owner.rpartition(":")[2][:1].islower():
-            return bool(asking)
-        return not asking.isdisjoint({package} | self._importing.get(package.partition("@")[0], set()))
 
     def _is_behind_interface(self, owner: str, name: str) -> bool:
         """Whether an interface that something calls demands a method, of the type or of one that embeds it."""

@@ -216,6 +216,7 @@ class Races:
             case "write-write" | "write-read":
                 unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
+                made = made and write.entry.context == other.entry.context
                 return unseen or made or self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
