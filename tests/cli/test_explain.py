@@ -236,3 +236,38 @@ def test_a_declared_guard_is_told_with_its_place(racelint, tree):
         ("guarded_by", "self._lock", 6),
         ("confined", "event-loop", 7),
     }
+
+
+RUNS = """\
+import threading
+
+
+class Runs:
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._running = False
+        self.rows = {}
+
+    def start(self):
+        threading.Thread(target=self._run).start()
+        threading.Thread(target=self._show).start()
+
+    def _run(self):
+        with self._lock:
+            if self._running:
+                return
+            self._running = True
+        self.rows[len(self.rows)] = 1
+        self._running = False
+
+    def _show(self):
+        for row in self.rows:
+            print(row)
+"""
+
+
+def test_a_flag_that_keeps_others_out_is_told_among_the_locks_as_what_it_is(racelint, tree):
+    root = tree({"runs.py": RUNS})
+    done = racelint("check", "--format", "json", "runs.py", cwd=root)
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert [access["locks"] for access in finding["accesses"]] == [[], ["Runs._running (flag)"]]

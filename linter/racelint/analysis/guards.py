@@ -12,7 +12,7 @@ from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
-from racelint.analysis.places import ANY_LOCK, Place, Places, excluding, of_threads, sides
+from racelint.analysis.places import ANY_LOCK, FLAG_MARK, Place, Places, excluding, of_threads, sides
 from racelint.analysis.races import MOST_PAIRS, Races
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
@@ -114,7 +114,7 @@ class Guards:
         for entries in plain.values():
             common = frozenset.intersection(*[_guarding(spot) for spot in entries])
             for lock in sorted(common):
-                if not lock.startswith((ANY_LOCK, "@")) and not lock.endswith("[]"):
+                if not lock.startswith((ANY_LOCK, FLAG_MARK)) and not lock.endswith("[]"):
                     held[lock].append(entries)
         return {
             lock: entries for lock, entries in held.items()

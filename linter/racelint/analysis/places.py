@@ -16,7 +16,8 @@ from racelint.record import Record
 
 ASYNC = "~"  # marks locks between tasks
 SHARED_SIDE = "^"  # marks the side of a lock that does not exclude itself
-MARKS = {"async": ASYNC, FLAG: "@", TASK_FLAG: f"{ASYNC}@", "shared": SHARED_SIDE}
+FLAG_MARK = "@"  # marks flags that keep others out
+MARKS = {"async": ASYNC, FLAG: FLAG_MARK, TASK_FLAG: f"{ASYNC}{FLAG_MARK}", "shared": SHARED_SIDE}
 ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Act, Effects
-from racelint.analysis.places import ANY_LOCK, ASYNC, SHARED_SIDE, Place, Places, sides
+from racelint.analysis.places import ANY_LOCK, ASYNC, FLAG_MARK, SHARED_SIDE, Place, Places, sides
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import LibraryType, Types
@@ -79,7 +79,7 @@ class TakeableLocks:
         """The lock's name, and the field that is accessed: both belong to one object; or both are variables."""
         source, record = self._symbols.functions[function]
         owner, _, name = lock.rpartition(".")
-        if record.qualname == MODULE or lock.startswith(("@", ANY_LOCK)):
+        if record.qualname == MODULE or lock.startswith((FLAG_MARK, ANY_LOCK)):
             return None
         if place.kind == "global":
             module, _, name = lock.partition(":")

@@ -8,7 +8,7 @@ from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import Access as Spotted
 from racelint.analysis.effects import Act
 from racelint.analysis.memory import SHAPES
-from racelint.analysis.places import ASYNC, SHARED_SIDE, Place, Places
+from racelint.analysis.places import ASYNC, FLAG_MARK, SHARED_SIDE, Place, Places
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
@@ -174,8 +174,9 @@ class Teller:
 
     def lock(self, lock: str) -> str:
         """A lock as a reader knows it."""
-        side = " (read side)" if lock.startswith(SHARED_SIDE) else ""
-        return (lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE).rpartition(":")[2] or lock) + side
+        plain = lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE)
+        kind = " (read side)" if lock.startswith(SHARED_SIDE) else " (flag)" if plain.startswith(FLAG_MARK) else ""
+        return (plain.rpartition(":")[2] or plain.removeprefix(FLAG_MARK) or lock) + kind
 
 
 def _standing(first: Spot, second: Spot, shape: str) -> tuple[Spot, Spot]:
