@@ -195,7 +195,7 @@ def walk(
     """Files below a directory that git would see, each with whether it is a link; failures go to `errors`.
 
     Links to directories are not followed, so that no loop of them can hold us. A directory that is ignored by the name
-    of the program that is built from it (of sources that end in `built`) is seen: git keeps what it has been given.
+    of the program that is built from it (it has a `main` that ends in `built`) is seen: git keeps what it was given.
     """
     pending = [(root, ignores)]
     while pending:
@@ -214,7 +214,7 @@ def walk(
                     continue
                 if not level.ignored(path, directory=True):
                     pending.append((path, level))
-                elif _holds(path, built) and (below := level.meaning_program(path)) is not None:
+                elif _has_main(path, built) and (below := level.meaning_program(path)) is not None:
                     pending.append((path, below))
             elif not entry.name.endswith(suffixes) or level.ignored(path, directory=False):
                 continue
@@ -226,12 +226,9 @@ def _skipped(entry: os.DirEntry[str]) -> bool:
     return entry.name in SKIPPED or os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
 
 
-def _holds(directory: str, suffixes: tuple[str, ...]) -> bool:
-    """Whether a directory has a file with one of these suffixes."""
-    try:
-        return bool(suffixes) and any(name.endswith(suffixes) for name in os.listdir(directory))
-    except OSError:
-        return False
+def _has_main(directory: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a directory has the file in which a program mostly starts."""
+    return any(os.path.isfile(f"{directory}/main{suffix}") for suffix in suffixes)
 
 
 def _is_file(entry: os.DirEntry[str], path: str, errors: list[SourceError]) -> bool:

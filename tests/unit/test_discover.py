@@ -65,7 +65,7 @@ def test_what_ignores_a_program_does_not_ignore_the_folder_that_it_is_built_from
             "cmd/agent/x.out/b.py": "",
             "tool/main.py": "",
             "docs/agent/README.txt": "",
-            "docs/agent/below/c.py": "",
+            "docs/agent/c.py": "",
             "build/d.py": "",
             "notes/e.py": "",
             "left/agent/f.py": "",

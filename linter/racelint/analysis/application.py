@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 
 from racelint.analysis.edges import Edges
-from racelint.analysis.importing import Importing
+from racelint.analysis.importing import Importing, package_of
 from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import EXAMPLES, Product
+from racelint.analysis.singles import START
 from racelint.analysis.symbols import Symbols
 from racelint.model import Function
 
@@ -21,17 +22,12 @@ AIDS = EXAMPLES | {
     "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
     "third_party", "profiling", "stress",
 }  # fmt: skip
-INITIAL = frozenset({"main", "init", "<module>"})  # what runs by itself
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
 def is_init(function: Function) -> bool:
     """Whether a function runs when its package is loaded."""
     return function.qualname.partition("@")[0] == "init"
-
-
-def _plain(module: str) -> str:
-    return module.partition("@")[0]
 
 
 class Application:
@@ -41,7 +37,7 @@ class Application:
         self._symbols = symbols
         self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
         self._reached = {self._module(f) for f, starts in programs.items() if any(map(self._starts_one, starts))}
-        mains = {_plain(self._module(f)) for f in product.effects if self._is_program(f)}
+        mains = {package_of(self._module(f)) for f in product.effects if self._is_program(f)}
         imports = Importing(symbols)
         self._registered = {  # what puts itself where a program finds it
             self._module(f)
@@ -58,7 +54,7 @@ class Application:
         self._handed = {type_id for each in product.effects.values() for type_id in each.handed}
 
     def is_uncalled(self, function_id: str) -> bool:
-        """Whether a method that no call is known to lead to has no caller at all."""
+        """Whether a method or function that no call is known to lead to has no caller at all."""
         source, function = self._symbols.functions[function_id]
         if source.module.traits.duck_typed:
             return self._mentions.is_forgotten(function_id)
@@ -66,7 +62,7 @@ class Application:
             return False
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
-            named = function.name in INITIAL or function.name in self._asked
+            named = function.name in START or function.name in self._asked
             return inside and "." not in function.qualname and not named
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":

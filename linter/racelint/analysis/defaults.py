@@ -69,11 +69,14 @@ class Defaults:
     def _is_always_given(self, start: Param) -> bool:
         """Whether all that is done with a function is to call it, here or elsewhere, with the argument."""
         function = self._symbols.functions[start.function][1]
+        called = function.name
+        if called == CONSTRUCTOR:
+            called = (function.owner or "").rpartition(".")[2]
+            if self._symbols.subtypes(self._symbols.owner_of(start.function)):
+                return False  # they call it as `super().__init__()`
         if self._passings is None:
             self._passings = self._all_passings()
-        owner = (function.owner or "").rpartition(".")[2]
-        name = owner if function.name == CONSTRUCTOR else function.name
-        found = [*self._passings.get(start.function, ()), *self._passings.get(f".{name}", ())]
+        found = [*self._passings.get(start.function, ()), *self._passings.get(f".{called}", ())]
         position, name = start.index - (function.binding == "instance"), function.parameters[start.index].name
         return bool(found) and all(
             p is not None and (p.positions > position or name in p.names) and SPREAD not in p.names for p in found

@@ -23,7 +23,7 @@ class Importing:
             self._follow(main)
 
     def _read(self, source: Source) -> None:
-        module = _package(source.name)
+        module = package_of(source.name)
         self._imports[module].update(imported.module for imported in source.module.imports.values())
         if source.module.package == "main" and "main" in source.module.functions:
             self._mains.add(module)
@@ -38,7 +38,7 @@ class Importing:
 
     def programs(self, package: str) -> frozenset[str]:
         """The main packages that import a package, or what imports it."""
-        return frozenset(self._programs.get(_package(package), ()))
+        return frozenset(self._programs.get(package_of(package), ()))
 
     def are_apart(self, first: Iterable[str], second: Iterable[str]) -> bool:
         """Whether no program can run all of some functions and all of some others: they are in different processes."""
@@ -51,10 +51,11 @@ class Importing:
         """The programs that import the packages of all functions; none if one of them is a library's."""
         found: set[str] | None = None
         for function_id in functions:
-            programs = self._programs.get(_package(self._symbols.functions[function_id][0].name), set())
+            programs = self._programs.get(package_of(self._symbols.functions[function_id][0].name), set())
             found = set(programs) if found is None else found & programs
         return found or set()
 
 
-def _package(name: str) -> str:
+def package_of(name: str) -> str:
+    """The path of the package that a module belongs to."""
     return name.partition("@")[0]

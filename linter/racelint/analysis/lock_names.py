@@ -13,7 +13,6 @@ from racelint.analysis.values import Builtin, Captured, Global, ModuleValue, Par
 from racelint.knowledge import Knowledge
 
 INSTANCE = frozenset({"self", "cls", "this"})  # what methods call their own object, if the type has none
-CLOSED = ("object", "abc.", "enum.", "threading.", "typing.", "Exception", "ValueError", "RuntimeError")  # bases
 PLAIN = frozenset({"None", "bool", "bytes", "float", "function", "int", "int32", "int64", "str", "string", "uint64"})
 OWN = (("acquire", "release"), ("__enter__", "__exit__"), ("__aenter__", "__aexit__"), ("Lock", "Unlock"))
 
@@ -57,7 +56,7 @@ class LockNames:
         module = self._symbols.content(scope.module)
         if rest and not module.traits.duck_typed:  # of a package, or what methods elsewhere call their object
             return next((self._member(o, rest) for o in self._around(scope) if self._has(o, rest[0])), Named(""))
-        if any([self._is_open(owner) for owner in self._around(scope)]):
+        if any([self._symbols.is_open(owner) for owner in self._around(scope)]):
             return Named(f"{ANY_LOCK}.{name[-1]}")
         if any([self._is_below(owner, first) for owner in self._around(scope)]):
             return Named(f"{ANY_LOCK}.{name[-1]}")
@@ -109,17 +108,6 @@ class LockNames:
         """Whether a class that inherits from the one at hand has a name."""
         return any([self._has(below, name) for below in sorted(self._symbols.subtypes(owner))])
 
-    def _is_open(self, owner: str) -> bool:
-        """Whether a type may have fields that its sources do not show: of a library's base, or set from outside."""
-        for ancestor in self._symbols.ancestors(owner):
-            if isinstance(ancestor, Builtin) and not ancestor.name.startswith(CLOSED):
-                return True
-            if isinstance(ancestor, TypeValue):
-                source, record = self._symbols.types[ancestor.type]
-                if any([self._symbols.static(source.name, base) is None for base in record.bases]):
-                    return True
-        return False
-
     def _member(self, owner: str, names: list[str]) -> Named:
         """A lock by the fields that lead to it."""
         *outer, last = names
@@ -142,7 +130,7 @@ class LockNames:
         return self._checked(self._places.lock_of_field(owner, last), last, self._types.field(owner, last))
 
     def _missing(self, owner: str, name: str) -> Named:
-        if self._is_open(owner) or self._is_below(owner, name) or name in self._symbols.stored_from_outside:
+        if self._symbols.is_open(owner) or self._is_below(owner, name) or name in self._symbols.stored_from_outside:
             return Named(f"{ANY_LOCK}.{name}")
         return Named("", f"{owner.rpartition(':')[2]} has no {name}")
 
@@ -187,7 +175,7 @@ class LockNames:
     def _may_exclude(self, type_id: str) -> bool:
         """Whether objects of a class of the project may be locks."""
         record = self._symbols.types[type_id][1]
-        if record.is_interface or record.underlying is not None or record.embedded or self._is_open(type_id):
+        if record.is_interface or record.underlying is not None or record.embedded or self._symbols.is_open(type_id):
             return True
         if any(
             [isinstance(a, Builtin) and a.name in self._concurrency.locks for a in self._symbols.ancestors(type_id)]

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.values import Builtin, TypeValue
+from racelint.analysis.values import Builtin
 
-PLAIN_BASES = frozenset(
-    {"object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "zope.interface.Interface"}
-)  # classes of libraries that call no method of those made on them
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
@@ -43,20 +40,9 @@ class Mentions:
             return False
         if function.name in self._names or function.name.startswith(self._beginnings):
             return False  # a beginning: the rest of the name is put together
-        return self._is_undecorated(function_id) and self._has_plain_bases(self._symbols.owner_of(function_id))
+        return self._is_undecorated(function_id) and not self._symbols.is_open(self._symbols.owner_of(function_id))
 
     def _is_undecorated(self, function_id: str) -> bool:
         source, function = self._symbols.functions[function_id]
         known = [self._symbols.decorator(source.name, function, each) for each in function.decorators]
         return all(isinstance(each, Builtin) and each.name in PLAIN_DECORATORS for each in known)
-
-    def _has_plain_bases(self, type_id: str) -> bool:
-        """Whether all classes that a type is made on are known, and none of a library that calls their methods."""
-        if type_id not in self._symbols.types:
-            return False
-        line = self._symbols.ancestors(type_id)
-        if any(isinstance(each, Builtin) and each.name not in PLAIN_BASES for each in line):
-            return False
-        known = [self._symbols.types[each.type] for each in line if isinstance(each, TypeValue)]
-        bases = [self._symbols.static(source.name, base) for source, record in known for base in record.bases]
-        return all(isinstance(base, Builtin | TypeValue) for base in bases)

@@ -37,6 +37,8 @@ from racelint.model import (
 )
 
 MODULE = "<module>"
+# Bases of which all is known, and which call no method that the knowledge tables do not name.
+CLOSED = ("object", "abc.", "enum.", "threading.", "typing.", "Exception", "ValueError", "RuntimeError")
 # Packages, files and types of Go that stand in for others in tests.
 STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"})
 DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake)|^(?:mock|fake)[A-Z]")
@@ -296,6 +298,17 @@ class Symbols:
                 found = [v for v in found if v not in line] + list(line)
             self._ancestors[type_id] = tuple(found)
         return self._ancestors[type_id]
+
+    def is_open(self, type_id: str) -> bool:
+        """Whether a type may have fields and callers that its sources do not show, by a base that is a library's."""
+        for ancestor in self.ancestors(type_id):
+            if isinstance(ancestor, Builtin) and not ancestor.name.startswith(CLOSED):
+                return True
+            if isinstance(ancestor, TypeValue):
+                source, record = self.types[ancestor.type]
+                if any([self.static(source.name, base) is None for base in record.bases]):
+                    return True
+        return False
 
     def method(self, type_id: str, name: str) -> str | None:
         """The method a type has by that name, its own or inherited."""
