@@ -163,8 +163,13 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
 
 def _source(mutation: CacheMutation) -> tuple[str, str, Location]:
-    """What makes a change of one source; of what has no name in the program each function has its own."""
+    """What makes a change of one source; of what has no name in the program each function has its own.
+
+    A helper that changes the presets it is given does so with all of them.
+    """
     origin = mutation.origin if mutation.kind in NAMED else f"{mutation.location.path}:{mutation.function}"
+    if mutation.kind == "default" and len(mutation.steps) > 1:
+        origin = ""
     return mutation.kind, origin, mutation.steps[-1].location
 
 

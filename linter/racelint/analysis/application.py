@@ -38,16 +38,21 @@ class Application:
         self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
         self._reached = {self._module(f) for f, starts in programs.items() if any(map(self._starts_one, starts))}
         mains = {package_of(self._module(f)) for f in product.effects if self._is_program(f)}
-        imports = Importing(symbols)
+        self._importing = imports = Importing(symbols)
         self._registered = {  # what puts itself where a program finds it
             self._module(f)
             for f in product.effects
             if is_init(symbols.functions[f][1]) and not mains.isdisjoint(imports.programs(self._module(f)))
         }
-        self._asked = {name for each in product.effects.values() for name in each.asked}
-        self._demanding: dict[str, list[str]] = defaultdict(list)  # interfaces, by the methods that are called
+        self._asked: dict[str, set[str]] = defaultdict(set)  # where objects of unknown type are asked for a method
+        for function_id, effects in product.effects.items():
+            for name in effects.asked:
+                self._asked[name].add(package_of(self._module(function_id)))
+        self._offering: dict[str, list[str]] = defaultdict(list)  # interfaces, by their methods
+        self._demanding: dict[str, list[str]] = defaultdict(list)  # those that are called
         for interface, (source, record) in symbols.types.items():
             for name in record.methods if record.is_interface else ():
+                self._offering[name].append(interface)
                 if f"{source.name}:{record.methods[name]}" in edges.called:
                     self._demanding[name].append(interface)
         self._mentions = Mentions(symbols, product)
@@ -67,9 +72,18 @@ class Application:
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object
-        if function.name in self._asked or owner in self._handed:
+        if owner in self._handed or self._is_asked(owner, function.name):
             return False
         return not self._is_behind_interface(owner, function.name)
+
+    def _is_asked(self, owner: str, name: str) -> bool:
+        """Whether an object of unknown type is asked for a method where a type, or an interface it has, is known."""
+        asking = self._asked.get(name)
+        if not asking:
+            return False
+        types = [owner, *[each for each in self._offering.get(name, ()) if owner in self._symbols.subtypes(each)]]
+        known = {package_of(each.rpartition(":")[0]) for each in types}
+        return any(not known.isdisjoint(self._importing.reached(package)) for package in asking)
 
     def _is_behind_interface(self, owner: str, name: str) -> bool:
         """Whether an interface that something calls demands a method, of the type or of one that embeds it."""

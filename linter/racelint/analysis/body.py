@@ -82,6 +82,7 @@ class Body(Flow[State, Frame]):
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
         self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
+        self.foreign: set[Value] = set()  # what libraries have made of what is none of ours
         self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
         self.presumed: set[Span] = (
             set()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import (
-    Keywords,
-    visible,
-)
+from racelint.analysis.body import Keywords, visible
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, element, root, unite
 from racelint.analysis.replay import Replay
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import Invoke, Predicate, State
-from racelint.analysis.type_names import LibraryType, TypeOf
+from racelint.analysis.type_names import ClassType, LibraryType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -114,7 +111,7 @@ class Calls(Replay, Library):
             return self._instantiated(call.func, state) or self.use(call.func, state)
         bases = self.use(call.func.base, state)
         self.summaries.usage.method_call(self.id, call.func.name)
-        if not self.traits.atomic_steps and any([self._may_be_own(self.types.of(base)) for base in bases]):
+        if not self.traits.atomic_steps and any([self._may_be_own(base) for base in bases]):
             self.effects.asked.add(call.func.name)
         return unite([self._method(base, call.func.name, call.span, state) for base in bases])
 
@@ -125,11 +122,19 @@ class Calls(Replay, Library):
         found = self.use(func.base, state)
         return found if all([isinstance(value, FunctionValue | Builtin | TypeValue) for value in found]) else ()
 
-    def _may_be_own(self, found: TypeOf | None) -> bool:
+    def _may_be_own(self, value: Value) -> bool:
         """Whether an object may be of a type of the project which was not found out."""
+        found = self.types.of(value)
         if found is None:
-            return True
+            return not isinstance(value, Builtin) and root(value) not in self.foreign
         return isinstance(found, LibraryType) and found.name.rpartition(".")[0] in self.symbols.sources
+
+    def _from_library(self, results: Values, args: tuple[Values, ...]) -> Values:
+        """The results of a library's function, which are the library's own unless it was given something of ours."""
+        given = [value for values in args for value in values if value != UNKNOWN]
+        if not any([self._may_be_own(value) or isinstance(self.types.of(value), ClassType) for value in given]):
+            self.foreign.update([value for value in results if isinstance(value, Result)])
+        return results
 
     def spawn(self, call: Expr, state: State) -> None:
         """A call that runs beside what follows; what a library's function is given runs there."""
@@ -273,7 +278,7 @@ class Calls(Replay, Library):
             case Partial(callee=inner, args=given, keywords=named):
                 return self.apply(inner, (*given, *args), (*named, *keywords), call, state)
             case Builtin(name=name):
-                return self._library(name, args, keywords, call, state)
+                return self._from_library(self._library(name, args, keywords, call, state), args)
             case Field(base=base, name=name):
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:
@@ -294,7 +299,9 @@ class Calls(Replay, Library):
                 if name == "update":
                     state.heap.update({element(base, Literal(key, "str")): values for key, values in keywords})
                     state.heap.pop(UNKNOWN, None)
-                return self._library_method(base, name, given, call, state)
+                results = self._library_method(base, name, given, call, state)
+                known = self._may_be_own(base) or isinstance(self.types.of(base), ClassType)
+                return results if known else self._from_library(results, given)
             case Param() | Captured() | Member() | Element():
                 called = self._call_object(callee, args, keywords, call, state)
                 if called is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects
+from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects, is_constant
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import SHAPES
 from racelint.analysis.memory import shape as memory_shape
@@ -16,7 +16,6 @@ REMOVALS = frozenset({"remove", "discard", "clear"})
 TAKEN = frozenset({"read", "iterate", "snapshot", "hand-out", "lookup"})  # what is in a container is used
 LIVE = frozenset({"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"})  # raise if resized
 IDENTITIES = frozenset({"opened", "holder", "object"})  # of what is stored: two are one too many
-CONSTANT = frozenset({"none", "constant"})
 ERROR = 3  # of SEVERITY
 SEVERITY = {
     "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
@@ -58,7 +57,7 @@ class Collisions:
             if a.kind == b.kind:
                 return "update-update"
             if b.kind == "store" or a.kind == "store":
-                constant = (b if a.kind == "update" else a).detail in CONSTANT
+                constant = is_constant((b if a.kind == "update" else a).detail)
                 return "update-reset" if constant else "update-store"
             return None
         if a.kind == "update-item" and b.kind == "update-item":
@@ -68,7 +67,7 @@ class Collisions:
             stored, changed = (write, b) if a.kind == "store" else (other, a)
             return "replace-change" if self._loses(stored, changed) else None
         if a.kind == "store" and b.kind in ("read", "test") and self.are_of_decorator(write, other):
-            return None if a.detail in CONSTANT else "overwritten"
+            return None if is_constant(a.detail) else "overwritten"
         if a.kind == "store" and a.detail == "computed":
             external = self._contexts.roots[write.entry.context].is_external
             if b.kind == "test" and not external and not guarded:
@@ -104,7 +103,7 @@ def _act(act: Act, write: Access | Act) -> str | None:
     if write.kind not in WRITES:
         return None
     if act.kind in WRITES:
-        if act.kind in ("store", "update") and act.detail in CONSTANT and write.detail in CONSTANT:
+        if act.kind in ("store", "update") and is_constant(act.detail) and is_constant(write.detail):
             return None  # a flag
         if act.kind == "remove":
             return "check-act" if write.kind in REMOVALS else None

@@ -35,7 +35,18 @@ WRITES = IN_PLACE | {"store", "update", "delete"}
 # Accesses of what is in a container.
 CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}
 CALLABLE = FunctionValue | Partial
+NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
 MOST_READS = 8  # paths that one variable's value is traced to
+
+
+def is_constant(detail: str) -> bool:
+    """Whether the detail of a store says that what it stores is written down there."""
+    return detail == NOTHING or detail.partition(" ")[0] == A_CONSTANT
+
+
+def is_same_constant(first: Access | Act, second: Access | Act) -> bool:
+    """Whether two accesses store one constant: whoever comes last stores what is there already."""
+    return first.detail == second.detail and first.detail.startswith(f"{A_CONSTANT} ")
 
 
 class Access(Record):
@@ -44,9 +55,9 @@ class Access(Record):
     `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek"
     without fear that it is not there, "measure" asks for its size), "snapshot" copies one at once, "hand-out" returns
     one, "update" is `x += 1`.
-    `detail` says what a store stores ("none", "constant", "fresh" for a new container, "empty" for one without
-    entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), how a container
-    behaves ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
+    `detail` says what a store stores ("none", "constant" and which one in Go, "fresh" for a new container, "empty" for
+    one without entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), how a
+    container behaves ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
     """
 
@@ -201,7 +212,7 @@ class Effects:
         check = state.checks.get(path)
         if check is not None and check.read.span != span:
             self.act(check.read, path, kind, span, "condition", state, detail, value=value)
-            if kind == "store" and detail == "constant" and not check.read.suspended:
+            if kind == "store" and is_constant(detail) and detail != NOTHING and not check.read.suspended:
                 state.claimed = True  # `if self.busy: return; self.busy = True`
 
     def act(

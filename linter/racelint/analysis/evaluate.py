@@ -59,6 +59,7 @@ from racelint.span import Span
 COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what works on anything
 ORDERED = {"<", "<=", ">", ">="}
 SCALARS = {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "not", "compare"}
+ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "&^", "<<", ">>"}
 
 
 class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
@@ -144,7 +145,12 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 for operand in operands:
                     self.evaluate(operand, state) if operator in COMPARED else self.use(operand, state)
                 self.measuring = outer
-                return NOTHING_KNOWN if operator in SCALARS else (Result(self.site(span, state)),)
+                if operator in SCALARS:
+                    return NOTHING_KNOWN
+                result = Result(self.site(span, state))
+                if operator in ARITHMETIC and not self.traits.duck_typed:
+                    self.foreign.add(result)  # a number: no type of ours says what that means
+                return (result,)
             case Build():
                 return self._build(expr, state)
             case Comp():

@@ -15,6 +15,7 @@ class Importing:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._imports: dict[str, set[str]] = defaultdict(set)
+        self._reached: dict[str, frozenset[str]] = {}
         self._mains: set[str] = set()
         for source in {source.path: source for source, _ in symbols.functions.values()}.values():
             self._read(source)
@@ -35,6 +36,18 @@ class Importing:
             if main not in self._programs[module]:
                 self._programs[module].add(main)
                 todo += [imported for imported in self._imports.get(module, ()) if imported in self._imports]
+
+    def reached(self, package: str) -> frozenset[str]:
+        """A package, those that it imports, those that these import, and so on."""
+        if package not in self._reached:
+            found, todo = set(), [package]
+            while todo:
+                module = todo.pop()
+                if module not in found:
+                    found.add(module)
+                    todo += [imported for imported in self._imports.get(module, ()) if imported in self._imports]
+            self._reached[package] = frozenset(found)
+        return self._reached[package]
 
     def programs(self, package: str) -> frozenset[str]:
         """The main packages that import a package, or what imports it."""

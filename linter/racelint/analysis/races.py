@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.callers import Callers
-from racelint.analysis.collisions import CONSTANT, ERROR, SEVERITY, Collisions
+from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import MEASURED, OWN_KEY, SETTING, Access, Act, Effects
+from racelint.analysis.effects import MEASURED, OWN_KEY, SETTING, Access, Act, Effects, is_constant, is_same_constant
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
@@ -217,7 +217,8 @@ class Races:
                 unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
-                return unseen or made or self._is_figure(place) or self._stays_the_same(place)
+                alike = is_same_constant(write.access, other.access)
+                return unseen or made or alike or self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
@@ -320,7 +321,7 @@ class Races:
     def _is_restarted(self, place: Place) -> bool:
         """Whether a count that decides nothing starts anew now and then: a figure of some time, for people."""
         spots = self.spots.get(place, ())
-        return any(spot.access.kind == "store" and spot.access.detail in CONSTANT for spot in spots)
+        return any(spot.access.kind == "store" and is_constant(spot.access.detail) for spot in spots)
 
     def _is_made_on_demand(self, place: Place, write: Spot, test: Spot) -> bool:
         """Whether a store is what follows on the test: who comes too early makes the same value again."""

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
-from racelint.analysis.effects import OWN_KEY, SETTING, common, is_shared_path
+from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
@@ -290,7 +290,10 @@ class Statements(Calls):
     def _stored(self, values: Values) -> str:
         """What kind of thing is stored, in a word of `Access.detail`."""
         if all([isinstance(v, Literal) for v in values]):
-            return "none" if all([v == NONE for v in values]) else "constant"
+            if all([v == NONE for v in values]):
+                return NOTHING
+            one = values[0] if len(values) == 1 and not self.traits.atomic_steps else None
+            return f"{A_CONSTANT} {one.value!r}" if isinstance(one, Literal) else A_CONSTANT
         made = [v for v in values if self.types.container(v) is not None and isinstance(v, Fresh | Copy)]
         if made:
             return "empty" if all([self.displays.get(v) == () for v in made]) else "fresh"
