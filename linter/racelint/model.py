@@ -518,7 +518,8 @@ class Module(Record):
 
     Files of one name and one `package` share their names; "" where each file is a module of its own. `mentions` are the
     names by which a file gets at attributes, and those in its texts that look like names, with spaces between; only for
-    languages whose calls do not say of what type their object is.
+    languages whose calls do not say of what type their object is. `constraint` is the condition on which builds take a
+    file in, in the language's own words.
     """
 
     language: str
@@ -537,12 +538,14 @@ class Module(Record):
     fillings: tuple[Filling, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     mentions: str = ""
+    constraint: str = ""
 
 
 class Source(Record):
     """A module and where it was found: absolute path, dotted name, whether findings in it are shown.
 
-    `edition` is the language version that its project declares, "" if none.
+    `edition` is the language version that its project declares, "" if none. What the usual build leaves out gives way
+    to what another file of its package declares by the same name.
     """
 
     path: str
@@ -550,3 +553,4 @@ class Source(Record):
     module: Module
     reported: bool
     edition: str = ""
+    left_out: bool = False

@@ -208,7 +208,8 @@ def to_sources(
             reported = tests or file.path in scope.insisted or not is_aid
             name = front_end.module_name(file.path).replace(":", "_")  # a colon parts a module from what is in it
             edition = front_end.edition(file.path)
-            sources.append(Source(file.path, name, module, reported, edition))
+            left_out = front_end.is_left_out(file.path, module)
+            sources.append(Source(file.path, name, module, reported, edition, left_out))
     return sources
 
 

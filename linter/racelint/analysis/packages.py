@@ -20,7 +20,7 @@ def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
     sources = list(sources)
     folders = {os.path.dirname(source.path) for source in sources}
     hidden = {source.path for source in sources if os.path.splitext(source.path)[0] in folders}
-    for source in sorted(sources, key=lambda source: source.path in hidden):
+    for source in sorted(sources, key=lambda source: (source.path in hidden, source.left_out)):
         package = source.module.package
         if not package:
             module = source.name if source.name not in found else f"{source.name}@{source.path}"
@@ -35,7 +35,7 @@ def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
 
 
 def merged(files: list[Source]) -> Module:
-    """One module of all files; where two declare the same, as files for two systems do, the first one counts."""
+    """One module of all files; where two declare the same, as files for two systems do, what is built counts."""
     first = files[0].module
     if len(files) == 1 and not first.package:
         return first

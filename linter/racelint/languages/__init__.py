@@ -60,6 +60,9 @@ class FrontEnd(Protocol):
     def edition(self, path: str) -> str:
         """The language version that the project of the file at `path` declares, "" if none matters."""
 
+    def is_left_out(self, path: str, module: Module) -> bool:
+        """Whether the usual build of its package does without the file at a path."""
+
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """A costly type inference over the files at `paths`, asked for the type of the expression at a path and span.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
+from racelint.languages.go.builds import constraint, is_built
 from racelint.languages.go.modules import import_path, module_of
 from racelint.model import Comment, Module
 from racelint.span import Span
@@ -68,7 +69,8 @@ class Go:
             generated = bool(GENERATED.search(data[:HEAD]))
             lowering = Lowering(data, outline=outline)
             lowering.notes = notes.Notes(spoken, data)
-            return lowering.module(tree.root_node, comments, generated, lines)
+            module = lowering.module(tree.root_node, comments, generated, lines)
+            return module._replace(constraint=constraint(data))
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:
@@ -124,6 +126,10 @@ class Go:
         """The `go` line of the file's go.mod."""
         module = module_of(path.rpartition("/")[0])
         return module.version if module is not None else ""
+
+    def is_left_out(self, path: str, module: Module) -> bool:
+        """By the name of the file, and what it says above its package clause."""
+        return not is_built(path, module.constraint)
 
     def encoding(self, data: bytes) -> str:
         """Go is UTF-8; a byte order mark may come first."""

@@ -108,6 +108,10 @@ class Python:
         """No analysis of Python hangs on its version."""
         return ""
 
+    def is_left_out(self, path: str, module: Module) -> bool:
+        """Every file may be imported."""
+        return False
+
     def encoding(self, data: bytes) -> str:
         """By PEP 263."""
         return encoding(data)
