@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Set
 
+from racelint.analysis.contexts import targets
 from racelint.analysis.edges import Edges
 from racelint.analysis.importing import Importing, package_of
 from racelint.analysis.mentions import Mentions
@@ -48,12 +49,18 @@ class Application:
         for function_id, effects in product.effects.items():
             for name in effects.asked:
                 self._asked[name].add(package_of(self._module(function_id)))
+        used = edges.called | {
+            target.function
+            for each in product.effects.values()
+            for start in each.starts.values()
+            for target in targets(start.callee)
+        }
         self._offering: dict[str, list[str]] = defaultdict(list)  # interfaces, by their methods
         self._demanding: dict[str, list[str]] = defaultdict(list)  # those that are called
         for interface, (source, record) in symbols.types.items():
             for name in record.methods if record.is_interface else ():
                 self._offering[name].append(interface)
-                if f"{source.name}:{record.methods[name]}" in edges.called:
+                if f"{source.name}:{record.methods[name]}" in used:
                     self._demanding[name].append(interface)
         self._mentions = Mentions(symbols, product)
         self._handed = {type_id for each in product.effects.values() for type_id in each.handed}
@@ -77,12 +84,15 @@ class Application:
         return not self._is_behind_interface(owner, function.name)
 
     def _is_asked(self, owner: str, name: str) -> bool:
-        """Whether an object of unknown type is asked for a method where a type, or an interface it has, is known."""
-        asking = self._asked.get(name)
-        if not asking:
-            return False
-        types = [owner, *[each for each in self._offering.get(name, ()) if owner in self._symbols.subtypes(each)]]
-        known = {package_of(each.rpartition(":")[0]) for each in types}
+        """Whether an object of unknown type is asked for a method, which may be of a type.
+
+        Where an interface of the program has the method, who asks knows the type, or that interface.
+        """
+        asking = self._asked.get(name, set())
+        interfaces = [each for each in self._offering.get(name, ()) if owner in self._symbols.subtypes(each)]
+        if not interfaces:
+            return bool(asking)
+        known = {package_of(each.rpartition(":")[0]) for each in (owner, *interfaces)}
         return any(not known.isdisjoint(self._importing.reached(package)) for package in asking)
 
     def _is_behind_interface(self, owner: str, name: str) -> bool:

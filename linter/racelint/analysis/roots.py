@@ -71,7 +71,8 @@ class Roots:
         return overrides if len(overrides) <= MOST_KEPT else []
 
     def _context(self, start: Start, target: FunctionValue, starter: str) -> Context:
-        fresh = isinstance(target.receiver, Fresh) or self._is_each_turns_own(start, target.receiver, starter)
+        fresh = isinstance(target.receiver, Fresh) and not self._is_started_again(start, target.receiver, starter)
+        fresh = fresh or self._is_each_turns_own(start, target.receiver, starter)
         receiver = OWN if fresh else SHARED
         many = start.many or (start.looped and not fresh)
         own = target.receiver is not None and self._symbols.is_instance(target.receiver)
@@ -81,6 +82,13 @@ class Roots:
         return Context(
             *where, many, receiver, awaited=start.awaited, own=own, origin=origin, type=type_id, queue=start.queue
         )
+
+    def _is_started_again(self, start: Start, made: Fresh, starter: str) -> bool:
+        """Whether a function starts another method of an object that it has made: `go c.run(); go c.serve()`."""
+        if start.looped or not self._symbols.is_ordered_by_steps(starter):
+            return False
+        others = [each for each in self._product.effects[starter].starts.values() if each is not start]
+        return any(target.receiver == made for other in others for target in targets(other.callee))
 
     def _held_by(self, receiver: Value | None) -> str:
         """The field in which an object was found."""
