@@ -279,8 +279,9 @@ class Statements(Expressions):
         inner, span = parts(node), self.span(node)
         values = self.exprs(parts(inner[0]) if inner and inner[0].type == "expression_list" else inner)
         results: list[Expr] = [Name(name, "local", span) for name in self.scope.results]
-        if results and values and not _same_names(results, values):
-            self.assign(results, values, span, out)
+        targets, given = _changed(results, values)
+        if targets and given:
+            self.assign(targets, given, span, out)
         given = results or list(values)
         out.append(Jump("return", tuple_of(given, span) if given else None, span))
 
@@ -320,9 +321,13 @@ def zero(type_ref: TypeRef, span: Span) -> Expr:
     return Make(type_ref, (), (), (), span)
 
 
-def _same_names(targets: Sequence[Expr], values: Sequence[Expr]) -> bool:
-    """Whether variables are only given what they have: `return n, err` by results of these names."""
-    return len(targets) == len(values) and all(
-        isinstance(target, Name) and isinstance(value, Name) and target.name == value.name
-        for target, value in zip(targets, values, strict=True)
-    )
+def _changed(targets: Sequence[Expr], values: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
+    """The variables that get what they do not have, and that: of `return n, nil` by results `n, err` the second one."""
+    if len(targets) != len(values):
+        return list(targets), list(values)
+    pairs = [(target, value) for target, value in zip(targets, values, strict=True) if not _is_same_name(target, value)]
+    return [target for target, _ in pairs], [value for _, value in pairs]
+
+
+def _is_same_name(target: Expr, value: Expr) -> bool:
+    return isinstance(target, Name) and isinstance(value, Name) and target.name == value.name
