@@ -259,7 +259,10 @@ class Places:
                 return self._lock_of_field(owner, name)
             case Field(base=base, name=name):
                 owner_type = self._types.class_of(base)
-                return self._lock_of_field(owner_type, name) if owner_type else f"{ANY_LOCK}.{name}"
+                if owner_type is None:
+                    return f"{ANY_LOCK}.{name}"
+                outer = self._lock(base) if self._is_lock_alone(owner_type) else ANY_LOCK
+                return self._lock_of_field(owner_type, name) if outer.startswith(ANY_LOCK) else outer
             case Element(base=base):
                 inner = self._lock(base)
                 return inner if inner == ANY_LOCK else f"{inner}[]"
@@ -275,6 +278,11 @@ class Places:
                 return name
             case _:
                 return ANY_LOCK
+
+    def _is_lock_alone(self, type_id: str) -> bool:
+        """Whether a type is another name for a lock, `type Mutex struct { sync.Mutex }`: who has one has that lock."""
+        record = self._symbols.types[type_id][1]
+        return len(record.embedded) == len(record.fields) == 1
 
     def lock_of_field(self, owner: str, name: str) -> str:
         """The name of a lock in a field of a type."""
