@@ -174,8 +174,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
     is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up
     write before callers come, what interfaces with a single method lead to; values that one function makes on demand,
-    by whoever comes first (a map is lost with its entries, and counts); settings of the program that are stored again
-    and again; fields that are only added to, of types that keep figures by their name (`queryStats`).
+    by whoever comes first (a map is lost with its entries, and counts); two stores of one constant; settings of the
+    program that are stored again and again; fields that are only added to, of types that keep figures by their name
+    (`queryStats`).
 
     ## Known limits
 

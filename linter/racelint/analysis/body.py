@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, TypeAlias
 
+from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
@@ -81,6 +82,7 @@ class Body(Flow[State, Frame]):
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
+        self.cancelling = Cancelling(self.symbols, self.types, self.knowledge)
         self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
         self.foreign: set[Value] = set()  # what libraries have made of what is none of ours
         self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
@@ -123,6 +125,13 @@ class Body(Flow[State, Frame]):
         values = self.evaluate(expr, state)
         self.using = outer
         return values
+
+    def tell_of_context(self, operation: str, expr: Expr, span: Span, state: State) -> None:
+        """Remember that a context is waited for, or ended."""
+        context = self.cancelling.context(self.id, expr) if not self.traits.duck_typed else None
+        if context is not None:
+            self.effects.told.add((operation, context, span))
+            state.tell(operation, (context,))
 
     @abstractmethod
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:

@@ -69,6 +69,7 @@ class Calls(Replay, Library):
             self.sink = call.func.base
             if call.func.name in self.knowledge.sharing.handlers:
                 self.registered(call, args, keywords)
+        self.tell_of_context("close", call.func, call.span, state)
         special = self._special(call, callees, args, state)
         if special is not None:
             return special

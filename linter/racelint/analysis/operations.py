@@ -29,7 +29,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Build, Cast, Expr, Item, Make, Name, Op
+from racelint.model import Attr, Build, Call, Cast, Expr, Item, Make, Name, Op
 from racelint.span import Span
 
 OPERATIONS = frozenset({
@@ -73,6 +73,8 @@ class Operations(Body):
                 channels = self.evaluate(channel, state)
                 received = unite([self._received(value, span, state) for value in channels])
                 self._tell(TAKE, channels, span, state)
+                if isinstance(channel, Call) and isinstance(channel.func, Attr) and channel.func.name == "Done":
+                    self.tell_of_context(TAKE, channel.func.base, span, state)
                 return received
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
                 channels = self.use(channel, state)

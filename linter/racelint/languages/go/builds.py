@@ -70,7 +70,7 @@ def is_built(path: str, expression: str) -> bool:
     words = iter([*WORDS.findall(expression), ""])
     try:
         return not expression or _either(words, next(words))[0]
-    except (StopIteration, ValueError):
+    except (StopIteration, ValueError, RecursionError):
         return True
 
 
