@@ -118,13 +118,14 @@ class EntryPoints:
         )
 
     def _by_embedding(self, row: EntryRow) -> Iterator[Context]:
-        """Methods of types that embed what a library has generated for them."""
+        """Methods of types that embed what a library has generated for them, and that answer."""
         for source, record in self._symbols.types.values():
             if source.reported and any(fnmatch.fnmatchcase(e, p) for e in record.embedded for p in row.embeds):
                 for name, qualname in record.methods.items():
                     if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                         function_id = f"{source.name}:{qualname}"
-                        if not row.signature or self._takes(function_id, row.signature):
+                        answers = self._symbols.functions[function_id][1].returns is not None
+                        if answers and (not row.signature or self._takes(function_id, row.signature)):
                             yield Context(row.kind, function_id, None, None, row.many, SHARED)
 
     def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
