@@ -7,7 +7,6 @@ it is the tests and examples of a repository that show what is called from outsi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Set
 
 from racelint.analysis.contexts import targets
 from racelint.analysis.edges import Edges
@@ -16,9 +15,11 @@ from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import EXAMPLES, Product
 from racelint.analysis.singles import START
 from racelint.analysis.symbols import Symbols
-from racelint.model import Function
+from racelint.analysis.type_names import project_class
+from racelint.analysis.types import Types
+from racelint.model import Function, TypeRef
 
-BELOW = frozenset({"cmd", "pkg", "internal"})  # the folders of a module in which its programs and their packages lie
+BELOW = frozenset({"cmd", "cmds", "app", "apps", "pkg", "internal"})  # where the packages of a module's programs lie
 AIDS = EXAMPLES | {
     "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
     "third_party", "profiling", "stress",
@@ -34,17 +35,12 @@ def is_init(function: Function) -> bool:
 class Application:
     """Tells which methods have no caller."""
 
-    def __init__(self, symbols: Symbols, product: Product, edges: Edges, programs: Mapping[str, Set[str]]) -> None:
+    def __init__(self, symbols: Symbols, types: Types, product: Product, edges: Edges) -> None:
         self._symbols = symbols
+        self._annotations = types.annotations
         self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
-        self._reached = {self._module(f) for f, starts in programs.items() if any(map(self._starts_one, starts))}
-        mains = {package_of(self._module(f)) for f in product.effects if self._is_program(f)}
-        self._importing = imports = Importing(symbols)
-        self._registered = {  # what puts itself where a program finds it
-            self._module(f)
-            for f in product.effects
-            if is_init(symbols.functions[f][1]) and not mains.isdisjoint(imports.programs(self._module(f)))
-        }
+        self._mains = {package_of(self._module(f)) for f in product.effects if self._is_program(f)}
+        self._importing = Importing(symbols)
         self._asked: dict[str, set[str]] = defaultdict(set)  # where objects of unknown type are asked for a method
         for function_id, effects in product.effects.items():
             for name in effects.asked:
@@ -79,9 +75,22 @@ class Application:
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object
-        if owner in self._handed or self._is_asked(owner, function.name):
+        if owner in self._handed and not self._is_of_program(function_id):
+            return False
+        if self._is_asked(owner, function.name):
             return False
         return not self._is_behind_interface(owner, function.name)
+
+    def _is_of_program(self, function_id: str) -> bool:
+        """Whether a signature names a type of the program: no interface of a library can demand it."""
+        function = self._symbols.functions[function_id][1]
+        written = [function.returns, *[parameter.annotation for parameter in function.parameters[1:]]]
+        return any(self._names_own(function_id, ref) for ref in written if ref is not None)
+
+    def _names_own(self, function_id: str, ref: TypeRef) -> bool:
+        if project_class(self._annotations.declared(function_id, ref)) is not None:
+            return True
+        return any(self._names_own(function_id, arg) for arg in ref.args)
 
     def _is_asked(self, owner: str, name: str) -> bool:
         """Whether an object of unknown type is asked for a method, which may be of a type.
@@ -104,7 +113,7 @@ class Application:
         parts = module.partition("@")[0].split("/")
         if "internal" in parts:
             return True
-        part = module in self._reached or module in self._registered
+        part = not self._mains.isdisjoint(self._importing.programs(module))
         return part and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
 
     def _is_program(self, function_id: str) -> bool:
@@ -113,10 +122,6 @@ class Application:
         if function.name != "main" or function.owner or source.module.package != "main":
             return False
         return AIDS.isdisjoint(source.name.partition("@")[0].lower().split("/"))
-
-    def _starts_one(self, function_id: str) -> bool:
-        """Whether a program or a command of one starts in a function."""
-        return self._is_program(function_id) or self._symbols.functions[function_id][1].name != "main"
 
     def _folder(self, function_id: str) -> str:
         """The folder with all packages that a program is made of, as modules mostly are laid out."""

@@ -130,8 +130,14 @@ class Body(Flow[State, Frame]):
         """Remember that a context is waited for, or ended."""
         context = self.cancelling.context(self.id, expr) if not self.traits.duck_typed else None
         if context is not None:
-            self.effects.told.add((operation, context, span))
-            state.tell(operation, (context,))
+            self.tell(operation, (context,), span, state)
+
+    def tell(self, operation: str, paths: Values, span: Span, state: State) -> None:
+        """Remember what is done with channels, contexts or groups that others know."""
+        for path in paths:
+            known = self.effects.told.get((operation, path, span), state.told[0])
+            self.effects.told[operation, path, span] = known & state.told[0]
+        state.tell(operation, paths)
 
     @abstractmethod
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
@@ -219,11 +225,20 @@ class Body(Flow[State, Frame]):
             path = self._seen_from_outside(path)
         elif self.shared_locals:
             path = self.shared_locals.get(path, path)
-        if kind in CONTENT and path not in state.heap.get(path, (path,)):
-            return  # the object was taken out: the path holds another one now
+        if self._is_taken_out(path, kind, state):
+            return
         if kind == "read" and self.testing:
             kind, detail = "test", MEASURED if self.measuring else detail
         self.effects.access(path, kind, span, state, detail, value)
+
+    def _is_taken_out(self, path: Value, kind: str, state: State) -> bool:
+        """Whether an object was taken out of the place that it is known by, which holds another one now."""
+        if kind not in CONTENT:
+            return False
+        holder = path
+        while isinstance(holder, Element) and holder in state.heap.get(holder, (holder,)):
+            holder = holder.base
+        return holder not in state.heap.get(holder, (holder,))
 
     def _is_of_one_change(self, made: Value, holder: Value, state: State) -> bool:
         """Whether a new container is filled under the locks under which it was put in place of another one."""

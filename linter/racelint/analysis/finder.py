@@ -66,7 +66,7 @@ class Finder:
         singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)
         self._found.singles.update(singles.all())
         self._found.programs.update(singles.reached())
-        application = Application(self._symbols, self._product, self._edges, self._found.programs)
+        application = Application(self._symbols, self._types, self._product, self._edges)
         started = list(roots.started())
         run = {context.function for context in (*started, *entered)}
         running = run | self._edges.called

@@ -198,7 +198,8 @@ class Guards:
             or self._races.callers.is_driven_instead(other, breach)
         ):
             return None
-        if self._races.order.comes_before(breach, other) or self._races.order.comes_before(other, breach):
+        order = self._races.order
+        if order.comes_before(breach, other) or order.comes_before(other, breach) or order.waits(breach, other):
             return None
         if self._makes(lock, breach.function):
             return None

@@ -154,8 +154,7 @@ class Operations(Body):
         """Remember what is done with channels that others know."""
         paths = tuple([self.shared_locals.get(value, value) for value in channels])
         if all([isinstance(path, Captured | Param | Global) for path in paths]):
-            self.effects.told.update([(operation, path, span) for path in paths])
-            state.tell(operation, paths)
+            self.tell(operation, paths, span, state)
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""

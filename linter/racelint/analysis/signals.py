@@ -1,7 +1,8 @@
-"""Signals: accesses that a channel orders, told apart by where each channel comes from.
+"""Signals: accesses that a channel or a group orders, told apart by where each channel comes from.
 
 What comes before `close(c)` or the one send on it comes before what follows a receive; what comes before the one
-receive from a channel without room comes before what follows a send.
+receive from a channel without room comes before what follows a send. What comes before `wg.Done()` comes before what
+follows `wg.Wait()`, whoever waits; that each object has its own group is taken for granted.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from collections.abc import Iterator
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import GIVES, TAKE, UNTOLD, Told
+from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Global, Param, Value
+from racelint.analysis.values import Captured, Field, Global, Param, TypeValue, Value
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
 
@@ -27,6 +28,7 @@ class Signals:
         self._effects = effects
         self._contexts = contexts
         self._uses: dict[Value, set[tuple[bool, object]]] | None = None
+        self._given: dict[Value, list[tuple[str, Value]]] = {}
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
     def order(self, first: Spot, second: Spot) -> bool:
@@ -37,21 +39,34 @@ class Signals:
         """Whether what a spot's function, or one that has called it, does with a channel after that comes before the
         other one.
         """
-        if self._contexts.roots[spot.entry.context].many:
-            return False
-        done = [(reached, channel) for reached, channel in self._done(other) if channel is not None]
+        many = self._contexts.roots[spot.entry.context].many
+        done = self._done(other)
         return bool(done) and any(
-            self._is_sure(operation, reached, channel)
+            (operation == DONE or not many) and self._is_sure(operation, reached, channel)
             for operation, channel in self._later(spot)
             for reached, there in done
             if channel is not None and there == channel
         )
 
-    def _done(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
-        """What has surely been done with channels when an access is made."""
-        for function, entry, told in self._levels(spot):
-            for operation, path in told[0]:
-                yield operation, self._channel(path, function, entry)
+    def _done(self, spot: Spot) -> list[tuple[str, Value]]:
+        """What has surely been done with channels when an access is made, by its own context or before what that has
+        taken was given: `wg.Wait(); close(all)` there, `<-all` here.
+        """
+        done = [
+            (operation, channel)
+            for function, entry, told in self._levels(spot)
+            for operation, path in told[0]
+            if (channel := self._channel(path, function, entry)) is not None
+        ]
+        for operation, channel in done:  # grows
+            if operation == TAKE and self._count(channel, taking=False) == 1:
+                done += [before for before in self._before_given(channel) if before not in done]
+        return done
+
+    def _before_given(self, channel: Value) -> list[tuple[str, Value]]:
+        """What has surely been done when something is given to a channel, by whoever does that."""
+        self._count(channel, taking=False)
+        return self._given.get(channel, [])
 
     def _later(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
         """What is done with channels only after an access."""
@@ -75,6 +90,8 @@ class Signals:
 
     def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
         """Whether one operation on a channel cannot be over before the other one has begun."""
+        if operation == DONE and reached == WAIT:
+            return True
         if operation in GIVES and reached == TAKE:
             return self._count(channel, taking=False) == 1
         return operation == TAKE and reached == "send" and self._count(channel, taking=True) == 1 and (
@@ -86,17 +103,23 @@ class Signals:
         if self._uses is None:
             self._uses = defaultdict(set)
             for function_id, effects in self._effects.items():
-                for operation, path, span in effects.told:
+                for (operation, path, span), before in effects.told.items():
                     for entry in self._contexts.entries.get(function_id, ()):
                         found = self._channel(path, function_id, entry)
-                        if found is not None:
-                            self._uses[found].add((operation == TAKE, (function_id, span)))
+                        if found is None:
+                            continue
+                        self._uses[found].add((operation in (TAKE, WAIT), (function_id, span)))
+                        if operation in GIVES:
+                            earlier = [(o, c) for o, p in before if (c := self._channel(p, function_id, entry))]
+                            self._given.setdefault(found, earlier)
         return sum(taken == taking for taken, _ in self._uses.get(channel, ()))
 
     def _channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
         """The variable that a channel was made for, up the calls and starts that lead here."""
-        if steps == 0 or isinstance(path, Global):
-            return path if isinstance(path, Global) else None
+        if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
+            return path
+        if steps == 0:
+            return None
         if isinstance(path, Captured):
             index = self._parameter(path)
             if index is None:

@@ -6,7 +6,7 @@ import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
-from racelint.analysis.state import GIVEN, LOCAL, THREADS, State
+from racelint.analysis.state import DONE, GIVEN, LOCAL, THREADS, WAIT, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     Builtin,
@@ -189,6 +189,14 @@ class Starting(Body):
             if type_id is not None:
                 self.effects.handed.add(type_id)
 
+    def _tell_group(self, operation: str, group: Value, span: Span, state: State) -> None:
+        """Remember that a goroutine of a group is done, or that all are; that of an object's field is its type's."""
+        path = self.shared_locals.get(group, group)
+        if isinstance(path, Field):
+            owner = self.types.class_of(path.base)
+            path = Field(TypeValue(owner), path.name) if owner is not None else path
+        self.tell(operation, (path,), span, state)
+
     def call_method(
         self,
         path: Field,
@@ -218,6 +226,9 @@ class Starting(Body):
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
                 self.effects.wait(call, state.held)
+                self._tell_group(WAIT, base, call, state)
+            elif library and self.knowledge.does(f"{library}.{name}", "is-done") is not None:
+                self._tell_group(DONE, base, call, state)
             if f"{library}.{name}" in self.knowledge.concurrency.waits:
                 state.joined |= GIVEN
             self.hand_over(args, keywords, call, state, name)

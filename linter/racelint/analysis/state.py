@@ -76,6 +76,7 @@ IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no 
 THREADS, LOCAL, TASKS, GIVEN = 1, 2, 4, 8
 TAKE = "take"  # a receive from a channel; else it is given something, or closed
 GIVES = frozenset({"send", "close"})
+DONE, WAIT = "done", "wait"  # one of a group of goroutines is about to end; all of them have
 Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps
 UNTOLD: Told = (frozenset(), frozenset())
 FLAG = "flag"  # the kind of a lock that is a flag
