@@ -48,6 +48,26 @@ def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:
                 yield from around(block, spot)
 
 
+def arms(body: Block, spot: Span) -> Iterator[tuple[Span, int]]:
+    """The branches, by where they stand, and which arm of each leads to a spot; behind an arm that leaves, the other.
+
+    Those in loops are left out: the next turn may take the other way.
+    """
+    for stmt in body if _holds(body, spot) else ():
+        if stmt.span.holds(spot):
+            blocks = _blocks(stmt)
+            for index, block in enumerate(blocks):
+                if _holds(block, spot):
+                    if isinstance(stmt, Branch):
+                        yield stmt.span, index
+                    yield from arms(block, spot)
+            return
+        if isinstance(stmt, Branch):
+            left = [index for index, block in enumerate(_blocks(stmt)) if leaves(block)]
+            if len(left) == 1:
+                yield stmt.span, 1 - left[0]
+
+
 def _holds(block: Block, spot: Span) -> bool:
     return any(stmt.span.holds(spot) for stmt in block)
 

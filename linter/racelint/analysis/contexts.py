@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.conditions import satisfies
 from racelint.analysis.effects import Access, Act, CallSite, Effects
+from racelint.analysis.modes import Mode
 from racelint.analysis.state import Conditions
 from racelint.analysis.values import Builtin, FunctionValue, Literal, Param, Partial, Value
 from racelint.record import Record
@@ -94,7 +95,7 @@ class Contexts:
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
-    programs: dict[str, frozenset[str]] = field(default_factory=dict)  # by a function, what may run it
+    modes: dict[str, frozenset[Mode]] = field(default_factory=dict)  # by a function, what the process is that runs it
     processes: dict[int, frozenset[str]] = field(default_factory=dict)  # the outermost functions that start a context
     inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from

@@ -11,6 +11,7 @@ from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.entrypoints import EntryPoints
 from racelint.analysis.leading import Leading
+from racelint.analysis.modes import Modes
 from racelint.analysis.objects import SHARED, Objects
 from racelint.analysis.places import Places
 from racelint.analysis.product import Product
@@ -65,7 +66,7 @@ class Finder:
         known = {context.function for context in entered}
         singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)
         self._found.singles.update(singles.all())
-        self._found.programs.update(singles.reached())
+        self._found.modes.update(Modes(self._symbols, self._product.effects, self._edges.calls, singles.programs).all())
         application = Application(self._symbols, self._types, self._product, self._edges)
         started = list(roots.started())
         run = {context.function for context in (*started, *entered)}

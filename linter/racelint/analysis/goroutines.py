@@ -9,6 +9,7 @@ from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import prepares, serves
 from racelint.analysis.memory import Memory
+from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
@@ -38,8 +39,9 @@ class Goroutines:
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
         memory = self._memory
-        mine, theirs = self._programs(write, one), self._programs(other, two)
-        if (mine and theirs and mine.isdisjoint(theirs)) or self._are_in_two_programs(write, one, other, two):
+        if are_apart(self._modes(write, one), self._modes(other, two)):
+            return Silence.APART
+        if self._are_in_two_programs(write, one, other, two):
             return Silence.APART
         if memory.is_ordered(write.function, write.access, two) or memory.is_ordered(other.function, other.access, one):
             return Silence.ORDERED
@@ -85,10 +87,10 @@ class Goroutines:
         ways = [self._ways.functions(spot) | {c.starter or spot.function} for spot, c in ((write, one), (other, two))]
         return self._importing.are_apart(*ways)
 
-    def _programs(self, spot: Spot, context: Context) -> frozenset[str]:
-        """The programs in which an access may happen; none if that is not known."""
+    def _modes(self, spot: Spot, context: Context) -> frozenset[Mode]:
+        """What a process may be in which an access happens; nothing if that is not known."""
         root = context.starter or self._contexts.root(spot.function, spot.entry)
-        return self._contexts.programs.get(root, frozenset())
+        return self._contexts.modes.get(root, frozenset())
 
     def _are_alternatives(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
         """Whether two methods start what does the same, and nobody calls both: a caller has his choice."""

@@ -57,23 +57,6 @@ class Singles:
             for (_, type_id), looped in effects.made.items():
                 self._sites[type_id].append((function_id, looped))
 
-    def reached(self) -> dict[str, Programs]:
-        """By a function, the programs that may run it: starts and commands of one repository are other processes."""
-        ways: dict[str, set[str]] = defaultdict(set)
-        for callee, callers in self._ways.items():
-            for caller, _ in callers:
-                ways[caller].add(callee)
-        found: dict[str, set[str]] = defaultdict(set)
-        mains = [f for f in self._product if self._symbols.functions[f][1].name == "main"]
-        for root in (*mains, *self._commands):
-            todo = [root]
-            while todo:
-                function_id = todo.pop()
-                if root not in found[function_id]:
-                    found[function_id].add(root)
-                    todo += ways.get(function_id, ())
-        return {function_id: frozenset(programs) for function_id, programs in found.items()}
-
     def all(self) -> Iterator[str]:
         """The types, by id."""
         for type_id in self._sites:

@@ -137,7 +137,7 @@ class Control(Statements):
             subject = node.child_by_field_name("value")
             tag = None if subject is None else self._tag(subject, body)
             cases = [part for part in parts(node) if part.type in ("expression_case", "default_case")]
-            body += self._cases(cases, tag)
+            body += self._cases(cases, tag, span)
         self._close_switch(label, tuple(body), span, out)
 
     def _tag(self, subject: Node, out: list[Stmt]) -> Expr:
@@ -150,7 +150,7 @@ class Control(Statements):
         out.append(Assign((name,), value, span))
         return name
 
-    def _cases(self, cases: Sequence[Node], tag: Expr | None) -> Block:
+    def _cases(self, cases: Sequence[Node], tag: Expr | None, whole: Span) -> Block:
         """A chain of branches, tested in the order of the cases; `default` comes last wherever it stands."""
         chain: Block = ()
         for index in reversed(range(len(cases))):
@@ -160,11 +160,17 @@ class Control(Statements):
             case = cases[index]
             if case.type == "default_case":
                 continue
-            span = self.span(case)
             tests = [self._case_test(value, tag) for value in parts(field(case, "value"))]
             test = tests[0] if len(tests) == 1 else Logic("or", tuple(tests))
-            chain = (Branch(test, self._case_body(cases, index), chain, span),)
+            chain = (Branch(test, self._case_body(cases, index), chain, self._rest(case, chain, whole)),)
         return chain
+
+    def _rest(self, case: Node, chain: Block, whole: Span) -> Span:
+        """The span of a case with all that is tried if it is not taken: to the end of its statement, or all of it."""
+        here = self.span(case)
+        if any(stmt.span < here for stmt in chain):  # `default` stands before it
+            return whole
+        return here._replace(end_line=whole.end_line, end_column=whole.end_column)
 
     def _case_test(self, value: Node, tag: Expr | None) -> Expr:
         found = self.expr(value)
@@ -192,7 +198,8 @@ class Control(Statements):
             for case in [*defaults, *reversed(others)]:
                 inner = self._type_case(case, alias[0] if alias else None, subject)
                 test = Op("match", (subject,), self.span(case))
-                chain = inner if case.type == "default_case" else (Branch(test, inner, chain, self.span(case)),)
+                rest = self._rest(case, chain, span)
+                chain = inner if case.type == "default_case" else (Branch(test, inner, chain, rest),)
             body += chain
         self._close_switch(label, tuple(body), span, out)
 
@@ -221,8 +228,9 @@ class Control(Statements):
                 if communication is not None:
                     self.statement(communication, inner)
                 inner += self.block([p for p in statements(case) if communication is None or p.id != communication.id])
-            here = self.span(case)
-            chain = tuple(inner) if number == 0 else (Branch(Op("ready", (), here), tuple(inner), chain, here),)
+            ready = Op("ready", (), self.span(case))
+            rest = self._rest(case, chain, span)
+            chain = tuple(inner) if number == 0 else (Branch(ready, tuple(inner), chain, rest),)
         if not cases:
             chain = (Jump("raise", None, span),)  # select {} waits for ever
         self._close_switch(label, chain, span, out)

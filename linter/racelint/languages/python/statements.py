@@ -234,21 +234,22 @@ class Statements(Noted):
             subject = name
         chain: Block = ()
         for case in reversed(node.cases):
-            chain = self._case(case, subject, chain)
+            chain = self._case(case, subject, chain, self.span(node))
         out.extend(chain)
 
-    def _case(self, case: ast.match_case, subject: Expr, otherwise: Block) -> Block:
+    def _case(self, case: ast.match_case, subject: Expr, otherwise: Block, whole: Span) -> Block:
         binds: list[Stmt] = []
         self._pattern(case.pattern, subject, binds)
         span = self.span(case.pattern)
+        rest = span._replace(end_line=whole.end_line, end_column=whole.end_column)  # the case, and what is tried else
         irrefutable = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
         body: Block = (*binds, *self.block(case.body))
         if case.guard is not None:
             guard = self.expr(case.guard)
-            body = (*binds, Branch(guard, self.block(case.body), otherwise, span))
+            body = (*binds, Branch(guard, self.block(case.body), otherwise, rest))
         if irrefutable:
             return body
-        return (Branch(Op("match", (subject,), span), body, otherwise, span),)
+        return (Branch(Op("match", (subject,), span), body, otherwise, rest),)
 
     def _pattern(self, pattern: ast.pattern, subject: Expr, out: list[Stmt]) -> None:
         span = self.span(pattern)

@@ -1,0 +1,101 @@
+"""Modes: which of several programs a process is, and which way it has taken where it starts.
+
+A repository has many programs (`main` functions and commands), and a program may serve as one thing or another:
+`if mode == "webhook" { serve() } else { sync() }`. What only one way leads to never meets what only the other one does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from racelint.analysis.branching import arms
+from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.starting import COMMAND
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import FunctionValue
+from racelint.record import Record
+from racelint.span import Span
+
+MOST_MODES = 8  # of one program that are told apart in one function
+
+
+class Mode(Record):
+    """A program, by the function in which it starts, and arms that it has taken for good: function, branch, which."""
+
+    program: str
+    arms: frozenset[tuple[str, Span, int]] = frozenset()
+
+    def excludes(self, other: Mode) -> bool:
+        """Whether a process in the one mode is never in the other."""
+        if self.program != other.program:
+            return True
+        taken = {(function, branch): arm for function, branch, arm in self.arms}
+        return any(taken.get((function, branch), arm) != arm for function, branch, arm in other.arms)
+
+
+def are_apart(first: Iterable[Mode], second: Iterable[Mode]) -> bool:
+    """Whether no process has one of some modes and one of some others; not where one side's are unknown."""
+    one, two = tuple(first), tuple(second)
+    return bool(one) and bool(two) and all(mine.excludes(theirs) for mine in one for theirs in two)
+
+
+class Modes:
+    """Follows calls and starts from where programs start."""
+
+    def __init__(
+        self, symbols: Symbols, product: Mapping[str, Effects], edges: Mapping[str, Sequence[tuple[str, CallSite]]],
+        runs_once: Callable[[str], object],
+    ) -> None:  # fmt: skip
+        """`runs_once` says of a function that each program runs it once, if at all."""
+        self._symbols = symbols
+        self._product = product
+        self._edges = edges
+        self._runs_once = runs_once
+
+    def all(self) -> dict[str, frozenset[Mode]]:
+        """By a function, the modes in which it may run."""
+        found: dict[str, set[Mode]] = defaultdict(set)
+        mains = [function for function in self._product if self._symbols.functions[function][1].name == "main"]
+        todo = [(root, Mode(root)) for root in (*mains, *self._commands())]
+        while todo:
+            function_id, mode = todo.pop()
+            known = found[function_id]
+            if sum(each.program == mode.program for each in known) >= MOST_MODES:
+                mode = Mode(mode.program)
+            if any(each.program == mode.program and each.arms <= mode.arms for each in known):
+                continue
+            known -= {each for each in known if each.program == mode.program and mode.arms <= each.arms}
+            known.add(mode)
+            todo += [(callee, _taken(mode, function_id, ways)) for callee, ways in self._ways(function_id)]
+        return {function_id: frozenset(modes) for function_id, modes in found.items()}
+
+    def _commands(self) -> list[str]:
+        """What is run as a command: each is another program, as far as a process goes."""
+        return [
+            start.callee.function
+            for effects in self._product.values()
+            for start in effects.starts.values()
+            if start.kind == COMMAND and isinstance(start.callee, FunctionValue)
+        ]
+
+    def _ways(self, function_id: str) -> Iterator[tuple[str, tuple[tuple[Span, int], ...]]]:
+        """What a function calls and starts, each with the arms that it stands in."""
+        effects = self._product.get(function_id)
+        sites = [(callee, site.span) for callee, site in self._edges.get(function_id, ())]
+        sites += [
+            (start.callee.function, start.span)
+            for start in (effects.starts.values() if effects is not None else ())
+            if isinstance(start.callee, FunctionValue) and start.kind not in ("binding", COMMAND)
+        ]
+        once = bool(sites) and bool(self._runs_once(function_id))
+        body = self._symbols.functions[function_id][1].body
+        for callee, span in sites:
+            yield callee, tuple(arms(body, span)) if once else ()
+
+
+def _taken(mode: Mode, function_id: str, ways: tuple[tuple[Span, int], ...]) -> Mode:
+    """A mode, once a process has taken some arms."""
+    if not ways:
+        return mode
+    return mode._replace(arms=mode.arms | {(function_id, branch, arm) for branch, arm in ways})
