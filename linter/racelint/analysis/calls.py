@@ -151,7 +151,7 @@ class Calls(Replay, Library):
                     self.start(target, GOROUTINE, call.span, state, args=args)
                 case Builtin() | Field() if given:
                     for value in given:
-                        self.start(value, GOROUTINE, call.span, state)
+                        self.start(value, GOROUTINE, call.span, state, again=True)
                 case _:
                     self.start(callee, GOROUTINE, call.span, state, args=args)
                     self.replay_started(callee, args, call.span, state)

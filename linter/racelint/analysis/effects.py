@@ -36,6 +36,7 @@ WRITES = IN_PLACE | {"store", "update", "delete"}
 CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}
 CALLABLE = FunctionValue | Partial
 NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
+CONTAINERS = frozenset({"empty", "fresh"})  # a container that is made there
 MOST_READS = 8  # paths that one variable's value is traced to
 
 
@@ -132,6 +133,7 @@ class Start(Record):
     loop: Span | None = None  # the innermost loop around it
     joined: int = 0  # what has surely ended by then
     endless: bool = False  # in a loop that goes on until it is left
+    again: bool = False  # a library runs it there, perhaps again and again
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
 

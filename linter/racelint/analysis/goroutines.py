@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from racelint.analysis.callers import Callers
-from racelint.analysis.contexts import Context, Contexts
-from racelint.analysis.effects import Access, Effects
+from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry
+from racelint.analysis.effects import CONTAINERS, Access, Effects, is_constant
 from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import prepares, serves
@@ -14,10 +14,13 @@ from racelint.analysis.objects import OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.spots import Silence, Spot
+from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
 from racelint.model import Function
+
+MOST_STARTS = 4  # goroutines that start one another
 
 
 class Goroutines:
@@ -77,6 +80,8 @@ class Goroutines:
             return 1
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
+        if all(self._sets_up(spot) for spot in (write, other) if spot.is_write) and not self._are_related(write, other):
+            return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
@@ -129,6 +134,49 @@ class Goroutines:
         names = [self._symbols.functions[function][1].name for function in self._ways.functions(spot)]
         served = context.kind == "handler" != self._contexts.roots[spot.entry.context].kind
         return any(prepares(name) or (served and serves(name)) for name in names)
+
+    def _are_related(self, first: Spot, second: Spot) -> bool:
+        """Whether what leads to one of two accesses starts the other's context, too: its steps say what is ordered."""
+        return any(
+            (
+                spot.entry.context != other.entry.context
+                and other.entry.context in self._contexts.started_under.get(function, ())
+            )
+            or self._memory.registers(function, self._contexts.root(other.function, other.entry))
+            for spot, other in ((first, second), (second, first))
+            for function in self._started_by(spot)
+        )
+
+    def _started_by(self, spot: Spot) -> frozenset[str]:
+        """The functions on the way to an access, and the one that has started its context."""
+        starter = self._contexts.roots[spot.entry.context].starter
+        return self._ways.functions(spot) | ({starter} if starter is not None else frozenset())
+
+    def _sets_up(self, spot: Spot) -> bool:
+        """Whether an access stores something once that had to be got first: a client, a setting.
+
+        Whoever reads that mostly waits for it in some way that cannot be seen here.
+        """
+        access = spot.access
+        if access.kind != "store" or not isinstance(access, Access) or access.looped:
+            return False
+        if is_constant(access.detail) or access.detail in CONTAINERS:
+            return False
+        is_goroutine = self._contexts.roots[spot.entry.context].kind == GOROUTINE
+        return is_goroutine and self._happens_once(spot.function, spot.entry, MOST_STARTS)
+
+    def _happens_once(self, function: str, entry: Entry, starts: int) -> bool:
+        """Whether what leads to a function is one goroutine that is started once, as far as can be seen."""
+        context = self._contexts.roots[entry.context]
+        if starts == 0 or context.many or context.kind not in (GOROUTINE, EXTERNAL):
+            return False
+        if self._contexts.is_looped(function, entry) or (context.starter is None and not context.is_external):
+            return False
+        start = self._memory.start(context)
+        if context.starter is None or start is None or start.looped or start.again:
+            return context.starter is None
+        around = self._contexts.entries.get(context.starter, {})
+        return all(self._happens_once(context.starter, each, starts - 1) for each in around)
 
     def _comes_later(self, spot: Spot, context: Context) -> bool:
         """Whether libraries and callers lead to a context, or else what is started after an access."""

@@ -229,6 +229,10 @@ class Memory:
             way = [*way, (function, span)]
         return any(caller in given and call[:2] < given[caller][:2] for caller, call in way)
 
+    def registers(self, function: str, called: str) -> bool:
+        """Whether a function hands another one to a library, which calls it."""
+        return any(caller == function for caller, _ in self._registered.get(called, ()))
+
     def is_set_once(self, writes: Sequence[Spot]) -> bool:
         """Whether all writes hold a lock and stand where something was found unset: `if x == nil { x = ... }`.
 

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import MEASURED, OWN_KEY, SETTING, Access, Act, Effects, is_constant, is_same_constant
+from racelint.analysis.effects import (
+    CONTAINERS,
+    MEASURED,
+    OWN_KEY,
+    SETTING,
+    Access,
+    Act,
+    Effects,
+    is_constant,
+    is_same_constant,
+)
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
@@ -31,9 +41,6 @@ PROVEN = 3  # the confidence in two contexts that both are known to run
 MOST_PAIRS = 4_000  # of accesses to one place that are judged
 WORST = (ERROR, PROVEN, True)
 MOST_SPOTS = 400  # accesses of one place that are compared with each other
-
-
-CONTAINERS = frozenset({"empty", "fresh"})  # the details of a store of a container that is made there
 
 
 class Races:

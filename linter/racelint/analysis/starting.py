@@ -61,21 +61,22 @@ class Starting(Body):
 
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
-        alone: bool = False, queue: str = "",
+        alone: bool = False, queue: str = "", again: bool = False,
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
-        `queue` names what runs this callable and others one after the other.
+        `queue` names what runs this callable and others one after the other; `again` says that a library runs it there,
+        once or again and again.
         """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
-        again = not all([frame.single for frame in self.frames])
-        looped = again and not alone and (self.traits.atomic_steps or not self.leaving)
+        repeated = not all([frame.single for frame in self.frames])
+        looped = repeated and not alone and (self.traits.atomic_steps or not self.leaving)
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
-            held=state.held, queue=queue,
+            held=state.held, queue=queue, again=again,
         )  # fmt: skip
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
@@ -162,7 +163,9 @@ class Starting(Body):
             for each in _flat(value):
                 given = _given(row, args, keywords)
                 if row.kind == "here":
+                    outer, self.effects.looped = self.effects.looped, self.effects.looped or row.many
                     self.apply(each, (), (), call, state)
+                    self.effects.looped = outer
                     continue
                 alone = self._is_single(owner)
                 self.start(each, row.kind, call, state, many=row.many, args=given, alone=alone, queue=row.queue)
