@@ -12,6 +12,7 @@ from racelint.model import (
     Assign,
     Block,
     Build,
+    Call,
     Const,
     Defer,
     Delete,
@@ -262,18 +263,25 @@ class Statements(Expressions):
         for target, given in zip(targets, (value, Op("ok", (), span)), strict=False):
             self.assign([target], [given], span, out)
 
-    def _call_of(self, node: Node) -> Expr:
-        """The call of a `go` or `defer` statement."""
+    def _call_of(self, node: Node, out: list[Stmt]) -> Expr:
+        """The call of a `go` or `defer` statement; a call that gives what is called comes first: `defer lock()()`."""
         inner = parts(node)[0]
         while inner.type == "parenthesized_expression":
             inner = parts(inner)[0]
-        return self.expr(inner)
+        call = self.expr(inner)
+        if not isinstance(call, Call) or not isinstance(call.func, Call):
+            return call
+        span = call.func.span
+        name = Name(self.scope.declare("@called", span), "local", span)
+        self.bind(name, call.func)
+        out.append(Assign((name,), call.func, span))
+        return call._replace(func=name)
 
     def _go(self, node: Node, out: list[Stmt]) -> None:
-        out.append(Spawn(self._call_of(node), self.span(node)))
+        out.append(Spawn(self._call_of(node, out), self.span(node)))
 
     def _defer(self, node: Node, out: list[Stmt]) -> None:
-        out.append(Defer(self._call_of(node), self.span(node)))
+        out.append(Defer(self._call_of(node, out), self.span(node)))
 
     def _return(self, node: Node, out: list[Stmt]) -> None:
         inner, span = parts(node), self.span(node)
