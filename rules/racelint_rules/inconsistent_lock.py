@@ -77,16 +77,20 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             h.hosts[name] = 0
         }
 
-        func (h *Hosts) Count(name string) int {
-            return h.hosts[name]                      // beside a write the runtime may end the program
+        func (h *Hosts) Print() {
+            for name, count := range h.hosts {        // beside a write the runtime may end the program
+                println(name, count)
+            }
         }
 
     Use instead:
 
-        func (h *Hosts) Count(name string) int {
+        func (h *Hosts) Print() {
             h.mu.Lock()
             defer h.mu.Unlock()
-            return h.hosts[name]
+            for name, count := range h.hosts {
+                println(name, count)
+            }
         }
 
     ## How it decides
@@ -112,9 +116,9 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the
     two ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for
     that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
-    function takes is no guard, and between callers only a lock that is held at three accesses of four, or two
-    thirds of more, is one (else low); low is also what callers only look at in an object that has another one's
-    lock as guard. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the
+    function takes is no guard. Low (hidden) is what callers from outside do, on either side, but for maps that are
+    iterated, containers that are handed out live, and writes under the read side: who calls mostly sees to it that
+    the two never meet, or calls one of them before there is any other. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the
     way there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what

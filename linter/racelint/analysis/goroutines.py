@@ -14,7 +14,7 @@ from racelint.analysis.objects import OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.spots import Silence, Spot
-from racelint.analysis.starting import GOROUTINE
+from racelint.analysis.starting import GOROUTINE, LEADING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
@@ -173,7 +173,7 @@ class Goroutines:
         if self._contexts.is_looped(function, entry) or (context.starter is None and not context.is_external):
             return False
         start = self._memory.start(context)
-        if context.starter is None or start is None or start.looped or start.again:
+        if context.starter is None or start is None or start.looped or start.again or start.kind == LEADING:
             return context.starter is None
         around = self._contexts.entries.get(context.starter, {})
         return all(self._happens_once(context.starter, each, starts - 1) for each in around)

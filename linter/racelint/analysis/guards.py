@@ -33,7 +33,6 @@ HANDED = LIVE | {SHARED_CONTENT}
 PRINTED = frozenset(
     {"String", "GoString", "Error", "Format", "MarshalJSON", "MarshalLog", "DeepCopy", "DeepCopyInto", "DeepCopyObject"}
 )
-ENOUGH = 4  # accesses of a place that say how it is used
 MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 
 
@@ -81,18 +80,13 @@ class Guards:
         return all(spot.access.kind == "measure" or self.is_contract(spot.function) for spot in entry)
 
     def _is_weak(self, pair: Pair) -> bool:
-        """Whether callers are there, and the lock is held too seldom, or is not the object's own."""
+        """Whether only callers from outside say that two accesses ever meet: mostly they see to it that they do not."""
         callers = [self._contexts.roots[spot.entry.context].is_external for spot in (pair.first, pair.second)]
+        if pair.guard in sides(pair.first.locks):
+            return False  # its author thinks that the read side is enough
         if pair.shape == "hand-out" or (pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR):
             return False
-        if self._races.memory.governs(pair.first.function):
-            identity, owner = self._races.identity, pair.guard.rpartition(".")[0]
-            foreign = not identity.is_family(owner, pair.place.owner) and not identity.goes_through(pair.first, owner)
-            if foreign and any(callers) and pair.place.kind == "field" and not pair.first.is_write:
-                return True  # who looks at the object may have it to himself
-            seldom = pair.total < ENOUGH or 3 * pair.held < 2 * pair.total
-            return all(callers) and seldom and pair.guard not in sides(pair.first.locks)
-        return any(callers) and pair.shape != "update-update"  # single steps are whole: callers mostly see to the rest
+        return any(callers) and pair.shape != "update-update"
 
     def _is_unrelated(self, spot: Spot, touching: frozenset[int]) -> bool:
         """Whether nothing that is started after an access has to do with the place."""
@@ -199,7 +193,7 @@ class Guards:
         ):
             return None
         order = self._races.order
-        if order.comes_before(breach, other) or order.comes_before(other, breach) or order.waits(breach, other):
+        if order.comes_before(breach, other) or order.comes_before(other, breach) or order.signals.order(breach, other):
             return None
         if self._makes(lock, breach.function):
             return None
