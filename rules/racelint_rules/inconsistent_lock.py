@@ -118,8 +118,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
     function takes is no guard. Low (hidden) is what callers from outside do, on either side, but for maps that are
     iterated, containers that are handed out live, and writes under the read side: who calls mostly sees to it that
-    the two never meet, or calls one of them before there is any other. What lies in an object that has the lock (the elements of its slice) is guarded by that, if the
-    way there leads through the object.
+    the two never meet, or calls one of them before there is any other. What lies in an object that has the lock (the
+    elements of its slice) is guarded by that, if the way there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what
     the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever
