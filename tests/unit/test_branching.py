@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.programs import lower
 
-from racelint.analysis.branching import are_alternatives, comes_first
+from racelint.analysis.branching import are_alternatives, arms, comes_first
 
 
 def spots(body):
@@ -37,9 +37,32 @@ def spots(body):
         ("while c:\n    if c:\n        first()\n    else:\n        second()", False, False),
         ("try:\n    if c:\n        first()\n        raise c\nexcept ValueError:\n    second()", False, False),
         ("try:\n    first()\nexcept ValueError:\n    second()", False, False),
+        ("match c:\n    case 1:\n        first()\n    case _:\n        second()", True, False),
+        (
+            "match c:\n    case 0:\n        c()\n    case 1:\n        first()\n    case 2:\n        second()",
+            True,
+            False,
+        ),
     ],
 )
 def test_two_spots_of_a_function(body, alternatives, ordered):
     block, first, second = spots(body)
     assert are_alternatives(block, first, second) is alternatives
     assert comes_first(block, first, second) is ordered
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("first()\nsecond()", ([], [])),
+        ("if c:\n    first()\nelse:\n    second()", ([(2, 0)], [(2, 1)])),
+        ("if c:\n    first()\n    return\nsecond()", ([(2, 0)], [(2, 1)])),
+        ("if c:\n    first()\nsecond()", ([(2, 0)], [])),
+        ("if c:\n    if not c:\n        first()\nelse:\n    second()", ([(2, 0), (3, 0)], [(2, 1)])),
+        ("while c:\n    if c:\n        first()\nif c:\n    second()", ([], [(5, 0)])),
+        ("try:\n    if c:\n        first()\nfinally:\n    second()", ([(3, 0)], [])),
+    ],
+)
+def test_the_arms_that_lead_to_a_spot(body, expected):
+    block, *found = spots(body)
+    assert tuple([(branch.line, arm) for branch, arm in arms(block, spot)] for spot in found) == expected

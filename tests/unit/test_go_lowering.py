@@ -219,6 +219,35 @@ def test_default_comes_last_wherever_it_stands():
     assert branch.orelse[0].value == Const(0)
 
 
+def test_a_case_reaches_to_the_end_of_its_statement():
+    (first,) = body("switch a {\ncase 1:\n\tb = 1\ncase 2:\n\tb = 2\ndefault:\n\tb = 3\n}")
+    (second,) = first.orelse
+    assert first.span.holds(second.span)
+    assert all(first.span.holds(stmt.span) for stmt in (*first.then, *second.then, *second.orelse))
+    assert not second.span.holds(first.then[0].span)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "switch a {\ndefault:\n\tb = 0\ncase 1:\n\tb = 1\n}",
+        "select {\ndefault:\n\tb = 0\ncase <-c:\n\tb = 1\n}",
+        "select {\ncase <-c:\n\tb = 0\ncase <-d:\n\tb = 1\n}",
+        "switch x.(type) {\ndefault:\n\tb = 0\ncase int:\n\tb = 1\n}",
+    ],
+)
+def test_a_branch_holds_all_of_its_arms(text):
+    (branch,) = [stmt for stmt in body(text) if isinstance(stmt, Branch)]
+    assert all(branch.span.holds(stmt.span) for stmt in (*branch.then, *branch.orelse))
+
+
+def test_what_is_deferred_is_got_at_once():
+    first, second = body("defer lock()()")
+    assert isinstance(first, Assign)
+    assert isinstance(second, Defer)
+    assert second.call.func == first.targets[0]._replace(span=second.call.func.span)
+
+
 def test_fallthrough_goes_on_with_the_next_case():
     (branch,) = body("switch a {\ncase 1:\n\tb = 1\n\tfallthrough\ncase 2:\n\tb = 2\n}")
     assert [stmt.value for stmt in branch.then] == [Const(1), Const(2)]
