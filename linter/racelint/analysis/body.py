@@ -221,11 +221,14 @@ class Body(Flow[State, Frame]):
                     return  # nobody has seen it between
                 self.effects.access(holder, kind, span, state, detail, value)
                 return
+        if self._is_taken_out(path, kind, state):
+            return
+        made = path
         if self.function.cells:
             path = self._seen_from_outside(path)
         elif self.shared_locals:
             path = self.shared_locals.get(path, path)
-        if self._is_taken_out(path, kind, state):
+        if path is not made and self._is_one_of_several(path) and self._is_taken_out(path, kind, state):
             return
         if kind == "read" and self.testing:
             kind, detail = "test", MEASURED if self.measuring else detail
@@ -239,6 +242,10 @@ class Body(Flow[State, Frame]):
         while isinstance(holder, Element) and holder in state.heap.get(holder, (holder,)):
             holder = holder.base
         return holder not in state.heap.get(holder, (holder,))
+
+    def _is_one_of_several(self, variable: Value) -> bool:
+        """Whether a variable is given more than one object: what is started may know another one."""
+        return not isinstance(variable, Captured) or len(self.function.bindings.get(variable.name, ())) != 1
 
     def _is_of_one_change(self, made: Value, holder: Value, state: State) -> bool:
         """Whether a new container is filled under the locks under which it was put in place of another one."""

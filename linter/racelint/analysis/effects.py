@@ -134,6 +134,7 @@ class Start(Record):
     joined: int = 0  # what has surely ended by then
     endless: bool = False  # in a loop that goes on until it is left
     again: bool = False  # a library runs it there, perhaps again and again
+    group: Value | None = None  # what starts it, and tells when all that it has started have ended
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
 

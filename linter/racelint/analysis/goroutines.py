@@ -195,6 +195,8 @@ class Goroutines:
         place = write.located.place
         if write.function == other.function == place.owner:
             return Silence.APART  # two calls of one function have each their own
+        if any(s.function == place.owner == c.starter for s, c in ((write, one), (other, two))):
+            return Silence.APART  # what a call starts calls the function again: that has its own
         if one == two and self._is_handed(write, one) and self._is_handed(other, two):
             return 3 if one.many else Silence.ONE_CONTEXT
         if place.owner not in (one.starter, two.starter):

@@ -15,7 +15,7 @@ from racelint.analysis.effects import Access, Effects
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Field, Global, Param, TypeValue, Value
+from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
 
@@ -73,6 +73,17 @@ class Signals:
         for function, entry, told in self._levels(spot):
             for operation, path in {(o, p) for o, p, _ in self._effects[function].told} - told[1]:
                 yield operation, self._channel(path, function, entry)
+        yield from self._ended(spot)
+
+    def _ended(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
+        """The group that is told when the goroutine of an access has ended, by who has started it."""
+        context = self._contexts.roots[spot.entry.context]
+        starts = self._effects[context.starter].starts.values() if context.starter in self._effects else ()
+        for start in starts:
+            if start.span == context.span and start.group is not None and context.starter is not None:
+                for around in self._contexts.entries.get(context.starter, ()):
+                    yield DONE, self._channel(start.group, context.starter, around)
+                    break
 
     def _levels(self, spot: Spot) -> Iterator[tuple[str, Entry, Told]]:
         """The function of an access and those that have called it, each with what it has done by then."""
@@ -116,7 +127,7 @@ class Signals:
 
     def _channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
         """The variable that a channel was made for, up the calls and starts that lead here."""
-        if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
+        if isinstance(path, Global | Fresh) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             return path
         if steps == 0:
             return None

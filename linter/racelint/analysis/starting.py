@@ -62,11 +62,12 @@ class Starting(Body):
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", again: bool = False,
+        group: Value | None = None,
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
         `queue` names what runs this callable and others one after the other; `again` says that a library runs it there,
-        once or again and again.
+        once or again and again, `group` is what can be asked to wait until it has ended.
         """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
@@ -76,7 +77,7 @@ class Starting(Body):
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
-            held=state.held, queue=queue, again=again,
+            held=state.held, queue=queue, again=again, group=group,
         )  # fmt: skip
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
@@ -167,8 +168,10 @@ class Starting(Body):
                     self.apply(each, (), (), call, state)
                     self.effects.looped = outer
                     continue
-                alone = self._is_single(owner)
-                self.start(each, row.kind, call, state, many=row.many, args=given, alone=alone, queue=row.queue)
+                alone, group = self._is_single(owner), self._group(owner)
+                self.start(
+                    each, row.kind, call, state, many=row.many, args=given, alone=alone, queue=row.queue, group=group
+                )
         if row.kind == "task":
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
                 self.start(value, row.kind, call, state, many=True)
@@ -192,13 +195,25 @@ class Starting(Body):
             if type_id is not None:
                 self.effects.handed.add(type_id)
 
-    def _tell_group(self, operation: str, group: Value, span: Span, state: State) -> None:
-        """Remember that a goroutine of a group is done, or that all are; that of an object's field is its type's."""
-        path = self.shared_locals.get(group, group)
+    def _group(self, value: Value | None) -> Value | None:
+        """The variable or field that holds a group of goroutines; that of an object's field is its type's."""
+        path = self.shared_locals.get(value, value) if value is not None else None
         if isinstance(path, Field):
             owner = self.types.class_of(path.base)
-            path = Field(TypeValue(owner), path.name) if owner is not None else path
-        self.tell(operation, (path,), span, state)
+            return Field(TypeValue(owner), path.name) if owner is not None else path
+        return path
+
+    def _tell_group(self, group: Value, name: str, span: Span, state: State) -> None:
+        """Remember what a method says of a group: one of its goroutines is done, or all are, or there is a new one."""
+        path = self._group(group)
+        if path is None:
+            return
+        if name in self.knowledge.concurrency.joins:
+            self.tell(WAIT, (path,), span, state)
+        elif self.knowledge.does(name, "is-done") is not None:
+            self.tell(DONE, (path,), span, state)
+        else:
+            state.untell(WAIT, path)
 
     def call_method(
         self,
@@ -221,6 +236,8 @@ class Starting(Body):
             state.joined |= THREADS | LOCAL
             return
         library = found.name if isinstance(found, LibraryType) else ""
+        if library:
+            self._tell_group(base, f"{library}.{name}", call, state)
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
         row = row or self._by_name(name)
         if row is not None and (args or keywords or self.spread):
@@ -229,9 +246,6 @@ class Starting(Body):
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
                 state.joined |= LOCAL
                 self.effects.wait(call, state.held)
-                self._tell_group(WAIT, base, call, state)
-            elif library and self.knowledge.does(f"{library}.{name}", "is-done") is not None:
-                self._tell_group(DONE, base, call, state)
             if f"{library}.{name}" in self.knowledge.concurrency.waits:
                 state.joined |= GIVEN
             self.hand_over(args, keywords, call, state, name)

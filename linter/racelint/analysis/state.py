@@ -184,6 +184,10 @@ class State:
         done = {(operation, path) for path in paths}
         self.told = self.told[0] | (done if len(done) == 1 else frozenset()), self.told[1] | done
 
+    def untell(self, operation: str, path: Value) -> None:
+        """What had been done is not any more: a group that all were waited for has a new member."""
+        self.told = self.told[0] - {(operation, path)}, self.told[1]
+
     def conditions(self) -> Conditions:
         """What the path to here says about the function's own parameters."""
         if not self.assumptions:
