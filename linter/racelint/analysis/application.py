@@ -17,7 +17,7 @@ from racelint.analysis.singles import START
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
-from racelint.model import Function, TypeRef
+from racelint.model import TypeRef
 
 BELOW = frozenset({"cmd", "cmds", "app", "apps", "pkg", "internal"})  # where the packages of a module's programs lie
 AIDS = EXAMPLES | {
@@ -25,11 +25,6 @@ AIDS = EXAMPLES | {
     "third_party", "profiling", "stress",
 }  # fmt: skip
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
-
-
-def is_init(function: Function) -> bool:
-    """Whether a function runs when its package is loaded."""
-    return function.qualname.partition("@")[0] == "init"
 
 
 class Application:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from racelint.analysis.application import is_init
 from racelint.analysis.branching import comes_first
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
@@ -15,6 +14,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
+from racelint.model import Function
 
 MOST_STEPS = 3  # calls through which a starter demands something
 
@@ -33,7 +33,7 @@ class Order:
         self._ways = ways
         self._identity = identity
         self.signals = Signals(symbols, effects, contexts)
-        self._initial = [f for f in effects if symbols.functions[f][1].is_initial or is_init(symbols.functions[f][1])]
+        self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
@@ -190,3 +190,8 @@ class Order:
             return False
         context = self._contexts.roots[other.entry.context]
         return self._memory.is_started_later(spot.function, spot.entry, context, span=spot.access.span)
+
+
+def _is_init(function: Function) -> bool:
+    """Whether a function runs when its package is loaded."""
+    return function.qualname.partition("@")[0] == "init"
