@@ -23,6 +23,7 @@ SHARED = {
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
 }
+HARMLESS = {"cache", "setting", "state", "half"}
 NAMED = {"memo", "mirror", "cache", "lazy", "option", "setting", "default", "chosen", "live"}  # by a name for all
 HARM = {
     "argument": "the next call without that argument finds what this one has left there",
@@ -132,9 +133,12 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     ### Confidence
 
-    High for library caches, handlers, mirrors of a watch and remembering functions, medium for what is shared by its
-    name and where a callee was found by its name, low (hidden) over more than three calls, and where an entry is only
-    put right, as everybody would do it (`if d[k] is None: d[k] = []`).
+    High for library caches, handlers, mirrors of a watch and remembering functions, medium for declared settings, an
+    object's own state, presets and defaults that grow, and where a callee was found by its name. Low (hidden) over
+    more than three calls; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`);
+    and where experience says that mostly nobody is harmed: an entry of a preset or default gets a value (most calls
+    put the same there), and in Python what is a cache only by its name, `oslo.config` (often one process a job), and
+    shallow copies of the program's own state.
 
     ## Known limits
 
@@ -179,8 +183,8 @@ def _order(mutation: CacheMutation) -> tuple[int, int, int]:
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
-    if mutation.settled:
-        return Confidence.LOW  # whoever comes first does what everybody would do
+    if mutation.settled or _is_mostly_harmless(mutation):
+        return Confidence.LOW
     if len(mutation.steps) > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW
     return (
@@ -188,6 +192,17 @@ def _confidence(mutation: CacheMutation) -> Confidence:
         if mutation.certain and mutation.kind in ("library", "memo", "handler", "mirror")
         else Confidence.MEDIUM
     )
+
+
+def _is_mostly_harmless(mutation: CacheMutation) -> bool:
+    """Whether such a change mostly leaves what everybody would leave there, or what nobody looks at."""
+    match mutation.kind:
+        case "argument" | "default":
+            return not mutation.grows
+        case "lazy":
+            return not mutation.copied  # a copy says that it was not to be changed
+        case _:
+            return mutation.kind in HARMLESS and not mutation.typed
 
 
 def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list[CacheMutation]) -> Finding:

@@ -489,6 +489,9 @@ class Body(Flow[State, Frame]):
             self.summary.releases = final.released
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
+            self.summary.told = frozenset(
+                [told for told in final.told[0] if visible(told[1]) and not self._is_own(told[1])]
+            )
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}
@@ -496,6 +499,10 @@ class Body(Flow[State, Frame]):
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
+
+    def _is_own(self, path: Value) -> bool:
+        """Whether a path starts from a variable of this function."""
+        return isinstance(start := root(path), Captured) and start.function == self.id
 
     def _find_aliases(self, final: State) -> None:
         """Objects that the constructor both keeps itself and hands on to another object that it keeps."""

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
-from racelint.analysis.sharing import Hints
+from racelint.analysis.sharing import Change, Hints
 from racelint.analysis.sources import Origin
 from racelint.analysis.summaries import Summaries
-from racelint.analysis.values import Cached, Field, Global, Param, Value
+from racelint.analysis.values import Cached, Field, Global, Literal, Param, Value
 from racelint.finding import Step
 from racelint.span import Location
 
 MOST_READERS = 3
+GROWTH = frozenset({".append()", ".appendleft()", ".extend()", ".insert()", "+="})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class CacheMutation:
     how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where
     the finding stands: the change in the function that got hold of the object, or the call that leads to it by
     `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
-    entry holds, as everybody would do: `if d[k] is None: d[k] = []`.
+    entry holds, as everybody would do: `if d[k] is None: d[k] = []`; `grows` that each such change adds to what is
+    there, `typed` that declared types say what is shared and what is copied.
     """
 
     kind: str
@@ -50,6 +52,8 @@ class CacheMutation:
     can_deep_copy: bool
     certain: bool
     settled: bool
+    grows: bool
+    typed: bool
 
 
 class CacheTeller:
@@ -84,6 +88,8 @@ class CacheTeller:
             can_deep_copy=source.module.traits.duck_typed or self._has_deep_copy(write),
             certain=change.certain,
             settled=change.settled,
+            grows=change.operation in GROWTH or _is_by_key(change),
+            typed=not source.module.traits.duck_typed,
         )
 
     def _has_deep_copy(self, write: CacheWrite) -> bool:
@@ -175,3 +181,8 @@ class CacheTeller:
             for function, effects in self._summaries.effects.items()
             if any(self._describe.is_same_place(access.path, start) for access in effects.all_accesses())
         ]
+
+
+def _is_by_key(change: Change) -> bool:
+    """Whether an entry is stored under a key that may be another one each time."""
+    return change.operation == "[...] =" and bool(change.keys) and not all(isinstance(k, Literal) for k in change.keys)

@@ -7,7 +7,7 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import IDENTIFYING, LOCAL, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import IDENTIFYING, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -95,7 +95,8 @@ class Conditions(Body):
         if _asks_process(test):  # in a child process, after a fork, only this thread is there
             for after in (yes, no):
                 if after is not None and (after is yes) == (isinstance(test, Op) and test.operator == "!="):
-                    after.joined |= THREADS | LOCAL
+                    after.joined |= THREADS
+                    after.wait()
         for outcome, after in ((True, yes), (False, no)):
             if after is not None:
                 after.reads = outer

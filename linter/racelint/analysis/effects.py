@@ -37,6 +37,7 @@ CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-
 CALLABLE = FunctionValue | Partial
 NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
 CONTAINERS = frozenset({"empty", "fresh"})  # a container that is made there
+NOWHERE: frozenset[Span] = frozenset()
 MOST_READS = 8  # paths that one variable's value is traced to
 
 
@@ -59,7 +60,8 @@ class Access(Record):
     `detail` says what a store stores ("none", "constant" and which one in Go, "fresh" for a new container, "empty" for
     one without entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), how a
     container behaves ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
-    `started` says that something may have been started earlier in this function, `joined` that it surely has ended.
+    `started` says that something may have been started earlier in this function, `joined` that it surely has ended,
+    `running` where what may still run was started.
     """
 
     path: Value
@@ -72,6 +74,7 @@ class Access(Record):
     looped: bool = False  # in a loop of its function
     needs: Conditions = ALWAYS
     told: Told = UNTOLD  # what has been done with channels
+    running: frozenset[Span] = NOWHERE
 
 
 class Act(Record):
@@ -118,6 +121,7 @@ class CallSite(Record):
     used: bool = True  # something is done with what it returns
     holder: Value | None = None  # where others find a receiver that this function has made
     told: Told = UNTOLD  # what has been done with channels by then
+    running: frozenset[Span] = NOWHERE  # where what may still run was started
 
 
 class Start(Record):
@@ -137,6 +141,7 @@ class Start(Record):
     group: Value | None = None  # what starts it, and tells when all that it has started have ended
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
+    running: frozenset[Span] = NOWHERE  # where what may still run by then was started
 
 
 class Crossing(Record):
@@ -202,15 +207,17 @@ class Effects:
                     )
                 elif known.needs:
                     entries[index] = known._replace(needs=known.needs & state.conditions())
-                if known.told is not state.told:
+                if known.told is not state.told or known.running is not state.running:
                     both = known.told[0] & state.told[0], known.told[1] | state.told[1]
-                    entries[index] = entries[index]._replace(told=both)
+                    entries[index] = entries[index]._replace(told=both, running=known.running | state.running)
                 break
         else:
-            needs, told = state.conditions(), state.told
             entries.append(
-                Access(path, kind, span, detail, state.held, state.started, state.joined, self.looped, needs, told)
-            )
+                Access(
+                    path, kind, span, detail, state.held, state.started, state.joined, self.looped, state.conditions(),
+                    state.told, state.running,
+                )
+            )  # fmt: skip
         if state.reads is not None and kind in READS and len(state.reads) < MOST_READS:
             state.reads.append(Read(path, span, state.held, False))
         check = state.checks.get(path)
@@ -261,6 +268,7 @@ class Effects:
             span != self.discarded,
             self.exposed.get(receiver) if receiver is not None and receiver in state.exposed else None,
             state.told,
+            state.running,
         )
         if known is not None:
             site = site._replace(
@@ -269,13 +277,17 @@ class Effects:
                 joined=known.joined & site.joined,
                 needs=known.needs & site.needs,
                 told=(known.told[0] & site.told[0], known.told[1] | site.told[1]),
+                running=known.running | site.running,
                 given=tuple([pair for pair in known.given if pair in given]),
             )
         self.calls[key] = site
 
     def start(self, start: Start) -> None:
         """Record a callable that will run elsewhere."""
-        self.starts[start.span, start.callee] = start
+        known = self.starts.get((start.span, start.callee))
+        self.starts[start.span, start.callee] = (
+            start if known is None else start._replace(running=start.running | known.running)
+        )
 
     def store(self, path: Value, value: Value, call: Span | None = None) -> None:
         """Record a callable that is kept where another function may call it, and the call that hands it there."""

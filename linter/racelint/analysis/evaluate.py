@@ -8,7 +8,7 @@ from racelint.analysis.deferring import Deferring
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, union, unite
-from racelint.analysis.state import LOCAL, TASKS, State, join
+from racelint.analysis.state import TASKS, State, join
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -293,7 +293,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         result = self.opaque(self._await(values, span, state), span, state)
         for key, start in self.effects.starts.items():
             if call.span.holds(start.span):
-                state.joined |= LOCAL
+                state.wait()
                 if start.span == call.span:  # one after the other
                     self.effects.starts[key] = start._replace(looped=False, awaited=True)
         return result

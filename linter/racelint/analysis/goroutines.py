@@ -202,7 +202,7 @@ class Goroutines:
         if place.owner not in (one.starter, two.starter):
             return Silence.APART
         if one == two:
-            if not one.many:
+            if not one.many or self._memory.is_alone_each_turn(one, of_one_call=True):
                 return Silence.ONE_CONTEXT
             return Silence.APART if self._memory.is_new_each_turn(write.access.path, one) else 3
         outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]

@@ -154,7 +154,7 @@ class Loops(Body):
                         ]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
         frame.seen.update(state.pending)
-        frame.joined = state.joined
+        frame.joined, frame.running = state.joined, state.running
         frame.suspended = frame.suspended or state.waited
         for container, loop_span, span in state.crossed:
             if loop_span == loop.span:
@@ -197,6 +197,7 @@ class Loops(Body):
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
         state.joined |= frame.joined
+        state.running = state.running & frame.running if frame.running is not None else state.running
         if frame.suspended:
             self._suspend_after(loop, state)
         state.waited = state.waited or frame.suspended or frame.waited
@@ -288,7 +289,7 @@ def become(state: State, other: State) -> None:
     state.present, state.absent, state.singled = other.present, other.absent, other.singled
     state.assumptions, state.pending = other.assumptions, other.pending
     state.held, state.checks, state.sources = other.held, other.checks, other.sources
-    state.started, state.joined = other.started, other.joined
+    state.started, state.joined, state.running = other.started, other.joined, other.running
     state.claimed, state.crossed, state.waited = other.claimed, other.crossed, other.waited
     state.deferred, state.exposed, state.released = other.deferred, other.exposed, other.released
 

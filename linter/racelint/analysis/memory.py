@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import are_alternatives
 from racelint.analysis.contexts import Context, Contexts, Entry
-from racelint.analysis.effects import IN_PLACE, Access, Act, Effects, Start
+from racelint.analysis.effects import IN_PLACE, Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
+from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
@@ -74,12 +75,12 @@ class Memory:
             return True  # it is registered; what calls it is mostly started later
         if self._is_strange_to(context, function_id, access.path):
             return True
-        if access.span[:2] > context.span[:2]:
-            return False
         start = self.start(context)
         if start is None or not isinstance(access, Access):
-            return True
-        return not self._comes_again(start, access.span, context) or self.is_new_each_turn(access.path, context)
+            return access.span[:2] <= context.span[:2]
+        if self._is_running(start, access):
+            return access.span[:2] <= context.span[:2] and self.is_new_each_turn(access.path, context)
+        return start.kind == GOROUTINE or access.span[:2] <= context.span[:2]
 
     def _is_strange_to(self, context: Context, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object made here that a started method or function is not given."""
@@ -92,23 +93,25 @@ class Memory:
         known = [root(value) for value in (start.callee.receiver, *given) if value is not None]
         return made not in known and made not in self._effects[function_id].exposed
 
-    def _is_awaited_each_turn(self, context: Context) -> bool:
-        """Whether the loop that starts a context waits for what it has started, somewhere in a turn."""
-        start = self.start(context)
-        if start is None or start.loop is None or context.starter is None:
-            return False
-        return any(start.loop.holds(span) for span in self._effects[context.starter].waits)
+    @staticmethod
+    def _is_running(start: Start, at: Access | CallSite | Start) -> bool:
+        """Whether what has been started may run at a spot of the function that starts it."""
+        if start.kind == GOROUTINE:
+            return start.span in at.running
+        return start.looped and (start.loop is None or start.loop.holds(at.span))
 
-    def is_alone_each_turn(self, context: Context) -> bool:
-        """Whether only a loop makes a context several, and the loop waits for it before its next turn."""
+    def is_alone_each_turn(self, context: Context, *, of_one_call: bool = False) -> bool:
+        """Whether only a loop makes a context several, and the loop waits for it before its next turn.
+
+        `of_one_call`: only what one call of the starter starts is looked at, else that may not run several times.
+        """
         start = self.start(context)
         if start is None or start.many or start.loop is None or context.starter is None or context.span is None:
             return False
         starter = self._contexts.entries.get(context.starter, {})
-        if any(self._contexts.roots[entry.context].many for entry in starter):
-            return False  # its starter runs several times itself
-        later = [span for span in self._effects[context.starter].waits if span[:2] > context.span[:2]]
-        return any(start.loop.holds(span) for span in later)
+        if not of_one_call and any(self._contexts.roots[entry.context].many for entry in starter):
+            return False
+        return not self._is_running(start, start)
 
     def _is_made_by(self, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object that a function has made, which it knows by a variable."""
@@ -146,8 +149,11 @@ class Memory:
             starts = self._effects[one.starter].starts.values()  # what is handed to a closure runs in its goroutine
             own = {start.callee.function for start in starts if isinstance(start.callee, FunctionValue)}
             return not {one.function, two.function} <= own
-        second = self.start(max(one, two, key=lambda context: context.span or NOWHERE))
-        return (second is not None and bool(second.joined)) or self.are_alternatives(one, two)
+        first, second = self.start(one), self.start(two)
+        if first is not None and second is not None and first.kind == second.kind == GOROUTINE:
+            return not (self._is_running(first, second) or self._is_running(second, first))
+        later = max(one, two, key=lambda context: context.span or NOWHERE)
+        return bool((found := self.start(later)) and found.joined) or self.are_alternatives(one, two)
 
     def are_alternatives(self, one: Context, two: Context) -> bool:
         """Whether one context is started instead of the other, by one function."""
@@ -171,7 +177,10 @@ class Memory:
             return False
         for caller, call in self._contexts.way(function, entry):
             if caller == context.starter:
-                return call[:2] < context.span[:2] and not self._comes_again(start, call, context)
+                sites = [site for site in self._effects[caller].calls.values() if site.span == call]
+                if start.kind == GOROUTINE and sites:
+                    return not any(self._is_running(start, site) for site in sites)
+                return call[:2] < context.span[:2] and not any(self._is_running(start, site) for site in sites)
         around = list(self._contexts.entries.get(context.starter or "", {}))
         if any(other.context == entry.context for other in around):
             around = [
@@ -192,12 +201,6 @@ class Memory:
     def _is_of_one_call(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
         """Whether one call from outside leads to an access and to a start."""
         return self._contexts.root(function, entry) == self._contexts.root(context.starter or "", starting)
-
-    def _comes_again(self, start: Start, span: Span, context: Context) -> bool:
-        """Whether a spot stands in the loop that starts a context, which does not wait for it."""
-        if not start.looped or (start.loop is not None and not start.loop.holds(span)):
-            return False
-        return not self._is_awaited_each_turn(context)
 
     def _parts_before(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
         """Whether two ways from one root part in a function that goes the first one first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.body import Body
 from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
-from racelint.analysis.state import LOCAL, TAKE, State
+from racelint.analysis.state import TAKE, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     NONE,
@@ -144,7 +144,7 @@ class Operations(Body):
         A channel that an object has tells when the rest of the object may be looked at.
         """
         if isinstance(value, Fresh) and not any([frame.endless for frame in self.frames]):
-            state.joined |= LOCAL  # in an endless loop it is what the loop lives on
+            state.wait()  # in an endless loop it is what the loop lives on
         elif isinstance(value, Field) and self._only_signals(value):
             state.signalled |= {value.base}
         received = self.types.structures.element(self.types.of(value), "value")

@@ -67,13 +67,27 @@ class Order:
         """Whether what leads to the other's start waits for all it starts, and the access is not on its way."""
         if not self._symbols.is_ordered_by_steps(spot.function) or self._contexts.roots[spot.entry.context].many:
             return False
-        mine = self._ways.functions(spot)
+        mine, at_once = self._waited_for(spot)
         for function, _ in self._memory.waiting:
             if other.entry.context not in self._contexts.started_under.get(function, ()) or function in mine:
                 continue
-            if any(entry.context == spot.entry.context for entry in self._contexts.entries.get(function, ())):
+            if any(entry.context in at_once for entry in self._contexts.entries.get(function, ())):
                 return True
         return False
+
+    def _waited_for(self, spot: Spot) -> tuple[frozenset[str], set[int]]:
+        """The functions on the way to an access, and the contexts of which each step comes before or after it.
+
+        Those are its own, and that of its starter if this waits for all it starts.
+        """
+        mine, contexts = self._ways.functions(spot), {spot.entry.context}
+        starter = self._contexts.roots[spot.entry.context].starter
+        if starter is not None and starter in {function for function, _ in self._memory.waiting}:
+            for entry in self._contexts.entries.get(starter, ()):
+                if not self._contexts.roots[entry.context].many:
+                    contexts.add(entry.context)
+                    mine |= {starter, *[function for function, _ in self._contexts.way(starter, entry)]}
+        return mine, contexts
 
     def _has_waited(self, spot: Spot, context: int) -> bool:
         """Whether a caller on the way has waited for what it had started, and a context comes from that."""

@@ -17,7 +17,20 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
-from racelint.analysis.state import LOCAL, TASKS, THREADS, Conditions, Held, Invoke, Predicate, Read, Resize, State
+from racelint.analysis.state import (
+    DONE,
+    LOCAL,
+    TASKS,
+    THREADS,
+    WAIT,
+    Conditions,
+    Held,
+    Invoke,
+    Predicate,
+    Read,
+    Resize,
+    State,
+)
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.summary import Place, Summary
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
@@ -90,6 +103,8 @@ class Replay(Locking, Origins):
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_starts(summary, bound, substitute, call, state)
+        if self.certain and (summary.told or summary.renewed):
+            self._replay_told(summary, substitute, state)
         if function.is_generator and not self.symbols.is_coroutine(function_id, self.knowledge):
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
@@ -318,10 +333,31 @@ class Replay(Locking, Origins):
             self.effects.starts_any = True
         state.joined |= summary.joins & (THREADS | TASKS)
         if alone and summary.starts_any and summary.joins & LOCAL:
-            state.joined |= LOCAL  # it has waited for all that it has started
+            state.wait()  # it has waited for all that it has started
             for key, start in self.effects.starts.items():
                 if call.holds(start.span):
                     self.effects.starts[key] = start._replace(awaited=True)
+
+    def _replay_told(self, summary: Summary, substitute: Substitute, state: State) -> None:
+        """What a callee surely does with channels and groups, by which it may wait for what was started here."""
+        self.summary.renewed |= summary.renewed
+        for group in summary.renewed:
+            state.untell(WAIT, group)
+        for operation, path in summary.told:
+            found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
+            known = tuple([self.shared_locals.get(value, value) for value in found])
+            if len(known) == 1:
+                state.tell(operation, known)
+                if operation == WAIT and state.running:
+                    state.running = frozenset([at for at in state.running if not self._is_member(at, known[0])])
+
+    def _is_member(self, started: Span, group: Value) -> bool:
+        """Whether what was started at a spot tells a group when it is done."""
+        for (span, callee), start in self.effects.starts.items():
+            if span == started and isinstance(callee, FunctionValue):
+                member = self.summaries.of(callee.function)
+                return start.group == group or group in member.renewed or (DONE, group) in member.told
+        return False
 
     def _replay_stores(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """Paths that the callee has given other values."""

@@ -6,7 +6,7 @@ import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
-from racelint.analysis.state import DONE, GIVEN, LOCAL, THREADS, WAIT, State
+from racelint.analysis.state import DONE, GIVEN, THREADS, WAIT, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     Builtin,
@@ -77,13 +77,15 @@ class Starting(Body):
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
-            held=state.held, queue=queue, again=again, group=group,
+            held=state.held, queue=queue, again=again, group=group, running=state.running,
         )  # fmt: skip
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
+        if kind == GOROUTINE:
+            state.running |= {span}
         given = [v for values in args for v in values]
         named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])
         if named and len(self.summary.starts) < MOST_EVENTS:
@@ -104,7 +106,7 @@ class Starting(Body):
         if args or keywords or self.spread:
             self._start(name, args, keywords, call, state)
         if name in self.knowledge.concurrency.joins:
-            state.joined |= LOCAL
+            state.wait()
             self.effects.wait(call, state.held)
         if name in self.knowledge.concurrency.waits:
             state.joined |= GIVEN
@@ -210,9 +212,11 @@ class Starting(Body):
             return
         if name in self.knowledge.concurrency.joins:
             self.tell(WAIT, (path,), span, state)
+            state.tell(WAIT, (group,))  # whose it is, is more than its type to a caller
         elif self.knowledge.does(name, "is-done") is not None:
             self.tell(DONE, (path,), span, state)
         else:
+            self.summary.renewed.add(path)
             state.untell(WAIT, path)
 
     def call_method(
@@ -233,7 +237,8 @@ class Starting(Body):
             self.begun(state)
             return
         if name == WAITS and len(args) <= 1 and (self.is_thread(base) or (found is None and not args)):
-            state.joined |= THREADS | LOCAL
+            state.joined |= THREADS
+            state.wait()
             return
         library = found.name if isinstance(found, LibraryType) else ""
         if library:
@@ -244,7 +249,7 @@ class Starting(Body):
             self._by_start_row(row, args, keywords, call, state, base)
         elif found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.joins:
-                state.joined |= LOCAL
+                state.wait()
                 self.effects.wait(call, state.held)
             if f"{library}.{name}" in self.knowledge.concurrency.waits:
                 state.joined |= GIVEN

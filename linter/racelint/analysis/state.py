@@ -129,14 +129,15 @@ class State:
     runs now depends on, `sources` the reads behind each variable, `reads` gathers reads while an expression is
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
-    class has started (`TASKS`); or that something has been waited for that others give (`GIVEN`). `claimed` says that a
+    class has started (`TASKS`); or that something has been waited for that others give (`GIVEN`). `running` are the
+    spots where this function has started what may still run. `claimed` says that a
     flag keeps other instances out, `waited` that other tasks may have run in this turn of a loop, `crossed` are
     iterations of this turn that have been suspended: container, loop, suspension.
     """
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "exposed", "heap", "held", "joined",
-        "pending", "present", "reads", "released", "signalled", "singled", "sources", "started", "told",
+        "pending", "present", "reads", "released", "running", "signalled", "singled", "sources", "started", "told",
         "variables", "waited",
     )  # fmt: skip
 
@@ -158,6 +159,7 @@ class State:
         self.signalled: frozenset[Value] = frozenset()  # objects of which a channel has told that they are ready
         self.told = UNTOLD  # what has been done with channels
         self.joined = 0
+        self.running: frozenset[Span] = frozenset()
         self.claimed = False
         self.waited = False
         self.crossed: frozenset[tuple[Value, Span, Span]] = frozenset()
@@ -174,10 +176,15 @@ class State:
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
-        other.exposed, other.released = self.exposed, self.released
+        other.exposed, other.released, other.running = self.exposed, self.released, self.running
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
+
+    def wait(self) -> None:
+        """All that this function has started has ended."""
+        self.joined |= LOCAL
+        self.running = frozenset()
 
     def tell(self, operation: str, paths: Values) -> None:
         """Something has been done with a channel, if it is known which one it is."""
@@ -231,6 +238,7 @@ class State:
             and self.held == other.held
             and self.deferred == other.deferred
             and self.started == other.started
+            and self.running == other.running
             and self.told == other.told
             and self.exposed == other.exposed
         )
@@ -304,6 +312,7 @@ def join(first: State | None, second: State | None) -> State | None:
     first.claimed, first.waited = first.claimed and second.claimed, first.waited or second.waited
     first.crossed |= second.crossed
     first.exposed |= second.exposed
+    first.running |= second.running
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)
     joined = first.joined & second.joined

@@ -11,7 +11,7 @@ from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, com
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
-from racelint.analysis.state import FLAG, FLAGS, LOCAL, TASK_FLAG, Check, Held, Read, State
+from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State
 from racelint.analysis.summary import Frame
 from racelint.analysis.type_names import RESULTS, ClassType, LibraryType
 from racelint.analysis.values import (
@@ -492,7 +492,7 @@ class Statements(Calls):
             self.suspend(hold.span, state)
         state.held = tuple([held for held in state.held if held in frame.held or held.kind in FLAGS])
         if any([self.joins_on_exit(manager, state) for manager, _ in hold.items]):
-            state.joined |= LOCAL
+            state.wait()
             for key, start in self.effects.starts.items():
                 if hold.span.holds(start.span):
                     self.effects.starts[key] = start._replace(awaited=True)

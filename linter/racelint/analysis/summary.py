@@ -62,7 +62,8 @@ class Summary:
     return, `flags` the flags that it has set to keep others out, with their kinds, `lowers` those that it may have
     set back, `releases` the locks of the caller that it may give back for good, `yields_held` those held at every
     yield. `suspends` says that other tasks may run meanwhile, `starts_any` that it starts something, `joins` that
-    it waits for a thread; `starts` are callables of the caller that it starts, `checked` the paths that it tests
+    it waits for a thread, `told` what it surely does with channels and groups, of which `renewed` have new members;
+    `starts` are callables of the caller that it starts, `checked` the paths that it tests
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
     made and returns, `reworked` the shallow copies that it changes itself.
     """
@@ -88,6 +89,8 @@ class Summary:
     starts: dict[Start, None] = field(default_factory=dict)
     starts_any: bool = False
     joins: int = 0
+    told: frozenset[tuple[str, Value]] = frozenset()
+    renewed: set[Value] = field(default_factory=set)
     checked: frozenset[Value] = frozenset()
     changes: dict[tuple[Value, str, str], tuple[Change, Conditions]] = field(default_factory=dict)
     contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
@@ -114,5 +117,6 @@ class Frame:
     suspended: bool = False  # other tasks may run in a turn
     waited: bool = False  # they may have run before the loop
     joined: int = 0  # what each turn has waited for
+    running: frozenset[Span] | None = None  # what may still run after a turn
     held: tuple[Held, ...] = ()  # before context managers were entered
     managers: tuple[tuple[str, Value, Span], ...] = ()  # of the project: what leaving them calls, and where they stand
