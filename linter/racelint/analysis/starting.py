@@ -216,8 +216,9 @@ class Starting(Body):
         elif self.knowledge.does(name, "is-done") is not None:
             self.tell(DONE, (path,), span, state)
         else:
-            self.summary.renewed.add(path)
             state.untell(WAIT, path)
+            if name.rpartition(".")[0] in self.knowledge.concurrency.groups:
+                self.summary.renewed.add(path)
 
     def call_method(
         self,

@@ -216,6 +216,7 @@ class Concurrency:
         self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
         self.joins = frozenset(joins)
+        self.groups = frozenset(name.rpartition(".")[0] for name in self.joins)  # types whose objects are waited for
         self.waits = frozenset(waits)
         self.counterparts = tuple(counterparts)
         listed = (*self.starts, *self.joins, *self.waits, *self.counts)
