@@ -12,9 +12,10 @@ from racelint.analysis.objects import MAYBE
 from racelint.analysis.places import Places, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Element, Field, Member, Param, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
 from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
+from racelint.span import Span
 
 
 class Identity:
@@ -85,24 +86,33 @@ class Identity:
     def made_by_two(self, first: Spot, second: Spot) -> bool:
         """Whether each side's object was made by another function, which has started on it what leads there."""
         one, two = self._made_by(first), self._made_by(second)
-        return bool(one) and bool(two) and one != two
+        if one is None or two is None:
+            return False
+        return one != two and (one[0] != two[0] or type(one[1]) is type(two[1]))
 
-    def _made_by(self, spot: Spot) -> str:
-        """The variable for which a function has made an access's object, as it starts what leads there, if known."""
+    def _made_by(self, spot: Spot) -> tuple[str, str | Span] | None:
+        """The function that has made an access's object, as it starts what leads there, and for which variable.
+
+        The spot where it is made, if others do not know it by a variable; nothing if it is not known.
+        """
         path: Value | None = _around(spot.access.path)
         function, entry = spot.function, spot.entry
         for _ in range(MOST_CALLS):
+            while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
+                path = path.base
             if isinstance(path, Captured) and path.function != function:
-                source, maker = self._symbols.functions[path.function]
+                _, maker = self._symbols.functions[path.function]
                 bound = maker.bindings.get(path.name, ())
-                made = [inner for inner in map(_core, bound) if isinstance(inner, Make) or _is_making(inner)]
-                return f"{source.name}:{maker.qualname}.{path.name}" if bound and len(made) == len(bound) else ""
+                made = [i for i in map(_core, bound) if isinstance(i, Make) or _is_making(i) or _is_copy(i)]
+                return (path.function, path.name) if bound and len(made) == len(bound) else None
+            if isinstance(path, Fresh):
+                return path.site.function, path.site.span
             came = self._contexts.entries.get(function, {}).get(entry)
             if came is None or not isinstance(path, Param) or path.function != function:
-                return ""
+                return None
             path = _whole(self._contexts.given(came, function, path))
             function, entry = came.caller, came.entry
-        return ""
+        return None
 
     def _homes(self, spot: Spot) -> Iterator[str]:
         """The field in which an access's object was found, "Type.field", and outward those that have it as a part."""
@@ -223,6 +233,11 @@ def _core(expr: Expr) -> Expr:
 def _is_making(expr: Expr) -> bool:
     """Whether an expression calls what makes something new, by its name: `NewClient(...)`."""
     return isinstance(expr, Call) and isinstance(expr.func, Attr | Name) and expr.func.name.startswith(("New", "new"))
+
+
+def _is_copy(expr: Expr) -> bool:
+    """Whether an expression copies what a pointer leads to: `x := *p`."""
+    return isinstance(expr, Op) and expr.operator == "deref"
 
 
 def _class(spot: Spot) -> str:
