@@ -7,7 +7,7 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import IDENTIFYING, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import FLAGS, IDENTIFYING, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -41,6 +41,7 @@ class Conditions(Body):
     def meet(self, stmt: Branch, first: State | None, second: State | None) -> State | None:
         """After `if lock != nil { lock.Lock() }` the lock is held: without one nobody else has the object.
 
+        So it is after `if needsLock { mu.Lock() }` if all callers say outright what they need: who says no has it.
         After `if self.thread is not None: self.thread.join()` it has ended: without one there is none to wait for.
         """
         both = first is not None and second is not None
@@ -70,17 +71,33 @@ class Conditions(Body):
                 return False
 
     def _optional_locks(self, stmt: Branch, taken: State) -> tuple[Held, ...]:
-        """The locks that a branch has taken because they are there."""
+        """The locks that a branch has taken because they are there, or because the caller has said so."""
+        if stmt.orelse or not taken.held:
+            return ()
         match stmt.test:
-            case Op(operator="is not", operands=(tested, Const(value=None))) if not stmt.orelse and taken.held:
-                if self.traits.atomic_steps:
-                    return ()
-                outer, self.testing = self.testing, True
-                found = self.evaluate(tested, taken.copy())
-                self.testing = outer
+            case Op(operator="is not", operands=(tested, Const(value=None))) if not self.traits.atomic_steps:
+                found = self._tested(tested, taken)
                 return tuple([held for held in taken.held if held.lock in found])
+            case Name() | Op(operator="not", operands=(Name(),)):
+                here = [held for held in taken.held if stmt.span.holds(held.taken) and held.kind not in FLAGS]
+                name = stmt.test if isinstance(stmt.test, Name) else stmt.test.operands[0]
+                return tuple(here) if here and all(map(self._is_said, self._tested(name, taken))) else ()
             case _:
                 return ()
+
+    def _tested(self, tested: Expr, taken: State) -> Values:
+        """The values of an expression that a test has looked at."""
+        outer, self.testing = self.testing, True
+        found = self.evaluate(tested, taken.copy())
+        self.testing = outer
+        return found
+
+    def _is_said(self, value: Value) -> bool:
+        """Whether a value is what all callers say by a constant, of this function or of one around it."""
+        if isinstance(value, Captured):
+            names = [parameter.name for parameter in self.symbols.functions[value.function][1].parameters]
+            value = Param(value.function, names.index(value.name)) if value.name in names else value
+        return isinstance(value, Param) and not self.symbols.is_instance(value) and self.types.is_always_constant(value)
 
     def branch(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         """Evaluate a test: the states in which it is true and in which it is false."""

@@ -10,11 +10,12 @@ from racelint.analysis.symbols import Symbols, argument
 from racelint.analysis.type_names import ClassType, LibraryType, TypeOf, only, project_class
 from racelint.analysis.values import FunctionValue
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Const, Expr, TypeRef
+from racelint.model import Attr, Call, Const, Expr, Name, TypeRef
 
 if TYPE_CHECKING:
     from racelint.analysis.types import Types
 
+MOST_HANDED = 2  # functions through which a constant is handed on
 MOST_GIVEN = 8  # constructor calls looked at for the type of a parameter
 
 
@@ -74,6 +75,23 @@ class Given:
         found = only(options) if None not in options else None
         return found if isinstance(found, ClassType) else None
 
+    def is_always_constant(self, function_id: str, index: int, steps: int = MOST_HANDED) -> bool:
+        """Whether the project calls a function, and each call says outright what a parameter is: `true` or `false`."""
+        _, function = self._symbols.functions[function_id]
+        position = index - 1 if function.owner and function.binding != "none" else index
+        calls = [
+            (c, call) for c, call in self._symbols.called(function.name) if self._may_lead_to(c, call, function_id)
+        ]
+        for caller, call in calls:
+            given = argument(call, position, function.parameters[index].name) or function.parameters[index].default
+            names = [parameter.name for parameter in self._symbols.functions[caller][1].parameters]
+            if isinstance(given, Name) and given.name in names and steps > 0 and caller != function_id:
+                if not self.is_always_constant(caller, names.index(given.name), steps - 1):
+                    return False
+            elif not isinstance(given, Const):
+                return False
+        return bool(calls)
+
     def _leads_to(self, caller: str, call: Call, function_id: str) -> bool:
         """Whether a call is one of a function, or of a method that overrides it or is overridden by it."""
         callee = self._symbols.meant(caller, call.func)
@@ -83,6 +101,14 @@ class Given:
         if owner is None:
             return self._symbols.owners(call.func.name) == [self._symbols.owner_of(function_id)]
         return self._symbols.method(owner, call.func.name) == function_id
+
+    def _may_lead_to(self, caller: str, call: Call, function_id: str) -> bool:
+        """Whether a call is none of another function for sure."""
+        if self._leads_to(caller, call, function_id):
+            return True
+        if self._symbols.meant(caller, call.func) is not None or not isinstance(call.func, Attr):
+            return False
+        return project_class(self._types.expressions.of(caller, call.func.base)) is None
 
     def _receiver(self, type_id: str, annotation: TypeRef | None) -> TypeOf | None:
         if type_id not in self._symbols.types:

@@ -64,6 +64,10 @@ class Types:
         self._values: dict[Value, TypeOf | None] = {}
         self._returns: dict[str, TypeOf | None] = {}
 
+    def is_always_constant(self, parameter: Param) -> bool:
+        """Whether each call in the project says outright what a parameter is."""
+        return self._given.is_always_constant(parameter.function, parameter.index)
+
     def container(self, value: Value) -> Container | None:
         """How a value behaves as a container; None if its type is unknown or no container."""
         return self.structures.behaviour(self.of(value))

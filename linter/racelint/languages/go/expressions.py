@@ -14,6 +14,7 @@ from racelint.model import (
     Call,
     Cast,
     Const,
+    Construction,
     Expr,
     Imported,
     Item,
@@ -51,6 +52,7 @@ class Expressions(TypeRefs):
     def __init__(self, data: bytes) -> None:
         super().__init__()
         self.text = Text(data)
+        self.constructions: list[Construction] = []
         self._imported: dict[str, Imported] = {}
         self._expressions: dict[str, Callable[[Node], Expr]] = {
             "identifier": self._identifier, "selector_expression": self._selector, "call_expression": self._call,
@@ -236,7 +238,10 @@ class Expressions(TypeRefs):
             and len(arguments) == 1
         ):
             return Cast(self.expr(arguments[0]), self.type_ref(func), self.span(node))  # (*T)(x)
-        return Call(self.expr(func), self.exprs(arguments), (), self.span(node))
+        call = Call(self.expr(func), self.exprs(arguments), (), self.span(node))
+        if arguments:
+            self.constructions.append(Construction(self.scope.qualname, call))
+        return call
 
     def _builtin_call(self, name: str, arguments: list[Node], span: Span) -> Expr:
         if name in PREDECLARED and arguments:
