@@ -6,6 +6,7 @@ from racelint.analysis import sweeps
 from racelint.analysis.body import Body
 from racelint.analysis.doubts import doubts
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
+from racelint.analysis.sharing import MOST_CONTENTS, Content
 from racelint.analysis.state import Invoke, Resize, State
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.values import (
@@ -242,11 +243,19 @@ class Loops(Body):
                 return unite(parts)
             case Unknown() | Literal():
                 return NOTHING_KNOWN
+            case Fresh() if held := self._entries(value):
+                return unite([self.element_of(c.value, site) if c.spread else (c.value,) for c in held])
             case _:
                 container = self.types.container(value)
                 key = member(value, site)
                 sequence = container is not None and container.sequence
                 return (element(value, key) if sequence else key,)
+
+    def _entries(self, made: Fresh) -> tuple[Content, ...]:
+        """What lies in a sequence made here, if that is known, in a language in which objects have one type."""
+        held = self.filled.get(made, ())
+        known = not self.traits.duck_typed and len(held) < MOST_CONTENTS and all([c.key is None for c in held])
+        return held if known else ()
 
     def _elements(self, bases: tuple[Value, ...], site: Site) -> Values:
         return unite([self.element_of(base, site) for base in bases])
