@@ -12,7 +12,7 @@ from racelint.analysis.effects import WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
-from racelint.analysis.places import ANY_LOCK, FLAG_MARK, Place, Places, excluding, of_threads, sides
+from racelint.analysis.places import ANY_LOCK, FLAG_MARK, Place, Places, of_threads, overlap, sides
 from racelint.analysis.races import MOST_PAIRS, Races
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
@@ -184,7 +184,7 @@ class Guards:
         if shape is None or shape == "store-test" or (shape == "store-store" and breach.access is other.access):
             return None
         locks = self._races.ways.locks
-        if excluding(locks(breach, other), locks(other, breach)) or self._is_one_thread(breach, other):
+        if overlap(locks(breach, other), locks(other, breach)) or self._is_one_thread(breach, other):
             return None
         if (
             self._races.identity.are_apart(breach, other)
