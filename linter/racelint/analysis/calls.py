@@ -7,7 +7,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, element, root, unite
 from racelint.analysis.replay import Replay
-from racelint.analysis.starting import GOROUTINE
+from racelint.analysis.starting import GOROUTINE, RUNS, WAITS
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.type_names import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -74,6 +74,8 @@ class Calls(Replay, Library):
         if special is not None:
             return special
         results = [self._apply_found(callee, args, keywords, call.span, state) for callee in callees]
+        if _waits_for_start(call):
+            state.wait()
         return unite(results)
 
     def _note_watching(self, call: Call, args: tuple[Values, ...], keywords: Keywords, state: State) -> None:
@@ -514,5 +516,14 @@ def is_abstract(function: Function) -> bool:
             Jump(kind="raise", value=Name(name="NotImplementedError") | Call(func=Name(name="NotImplementedError"))),
         ):
             return True
+        case _:
+            return False
+
+
+def _waits_for_start(call: Call) -> bool:
+    """Whether a call waits at once for what it starts: `loop.start(interval=1).wait()`."""
+    match call.func:
+        case Attr(base=Call(func=Attr(name=begins)), name=ends):
+            return begins == RUNS and ends in (WAITS, "wait")
         case _:
             return False

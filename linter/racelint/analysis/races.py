@@ -201,12 +201,14 @@ class Races:
                 alone = write.entry.context == other.entry.context  # a thread of its own that its object starts again
                 return alone or not self._decides(place, write, other) or self._is_made_on_demand(place, write, other)
             case "update-update":
+                if measures(place.name):
+                    return True
                 own = OWN_KEY == write.access.detail == other.access.detail
                 if own and all(self._contexts.roots[spot.entry.context].kind in JOBS for spot in (write, other)):
                     return True  # each job has an entry of its own
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
-                figures = any(map(self._measures, (write, other)))
+                figures = measures(place.name) or any(map(self._measures, (write, other)))
                 return figures or not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
