@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import own_each_turn
-from racelint.analysis.branching import are_alternatives
+from racelint.analysis.branching import are_alternatives, around
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
@@ -19,6 +19,7 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
+from racelint.model import Loop
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -79,8 +80,32 @@ class Memory:
         if start is None or not isinstance(access, Access):
             return access.span[:2] <= context.span[:2]
         if self._is_running(start, access):
-            return access.span[:2] <= context.span[:2] and self.is_new_each_turn(access.path, context)
+            return access.span[:2] <= context.span[:2] and self._is_of_another_turn(access, context, start)
         return start.kind == GOROUTINE or access.span[:2] <= context.span[:2]
+
+    def _is_of_another_turn(self, access: Access, context: Context, start: Start) -> bool:
+        """Whether what may still run when an access comes again, before the next start, has nothing to do with it.
+
+        The loop around both waits somewhere in a turn, for what it has started if there is any; or what the access is
+        of is another one in each turn.
+        """
+        if self.is_new_each_turn(access.path, context):
+            return True
+        _, function = self._symbols.functions[context.starter or ""]
+        loops = [s.span for s in around(function.body, start.span) if isinstance(s, Loop) and s.span.holds(access.span)]
+        if not loops:
+            return False
+        effects = self._effects[context.starter or ""]
+        return any(loops[-1].holds(span) for span in effects.waits) or self._is_own_of(access.path, loops[-1])
+
+    def _is_own_of(self, path: Value, loop: Span) -> bool:
+        """Whether the variable that a path starts from is a new one in each turn of a loop."""
+        origin = root(path)
+        if not isinstance(origin, Captured):
+            return False
+        source, function = self._symbols.functions[origin.function]
+        turns = [turn for turn in function.turns if turn.variable == origin.name and turn.loop == loop]
+        return bool(turns) and origin.name in own_each_turn(function, source.edition)
 
     def _is_strange_to(self, context: Context, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object made here that a started method or function is not given."""
@@ -130,11 +155,7 @@ class Memory:
         start, origin = self.start(context), root(path)
         if start is None or isinstance(origin, Fresh):
             return isinstance(origin, Fresh)
-        if not isinstance(origin, Captured):
-            return False
-        source, function = self._symbols.functions[origin.function]
-        turns = [turn for turn in function.turns if turn.variable == origin.name and turn.loop == start.loop]
-        return bool(turns) and origin.name in own_each_turn(function, source.edition)
+        return start.loop is not None and self._is_own_of(path, start.loop)
 
     def is_one_after_other(self, one: Context, two: Context) -> bool:
         """Whether two contexts are the callbacks of one registration, or one has ended when the other is started.
