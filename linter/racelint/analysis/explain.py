@@ -267,6 +267,8 @@ class Explainer:
             return Verdict(judged.value, f"same lock: both hold {', '.join(common)}" if common else _MAYBE_SAME)
         if judged is Silence.HARMLESS and not (one.is_write or two.is_write):
             return Verdict(judged.value, "harmless: neither changes it")
+        if judged is Silence.HARMLESS and self._symbols.is_ordered_by_steps(one.function):
+            return Verdict(judged.value, "harmless: what the two touch lies apart in memory")
         return Verdict(judged.value, REASONS[judged] + self._who(judged, one, two))
 
     def _who(self, judged: Silence, one: Spot, two: Spot) -> str:

@@ -73,8 +73,9 @@ class Operations(Body):
                 channels = self.evaluate(channel, state)
                 received = unite([self._received(value, span, state) for value in channels])
                 self._tell(TAKE, channels, span, state)
-                if isinstance(channel, Call) and isinstance(channel.func, Attr) and channel.func.name == "Done":
-                    self.tell_of_context(TAKE, channel.func.base, span, state)
+                match channel:
+                    case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
+                        self.tell_of_context(TAKE, context, span, state)
                 return received
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
                 channels = self.use(channel, state)

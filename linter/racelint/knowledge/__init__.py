@@ -22,7 +22,7 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
-    "walks", "cancellable", "endless", "is-done",
+    "walks", "cancellable", "endless", "is-done", "tells-end",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
@@ -255,6 +255,8 @@ class Knowledge:
             for name in function.names:
                 self.functions.setdefault(name, []).append(function)
         self.aliases = aliases
+        told = [name for name, rows in self.functions.items() if any(row.does == "tells-end" for row in rows)]
+        self.ends = frozenset(name.rpartition(".")[2] for name in told)  # methods that give such a channel
         # Methods of containers and of text are too common to guess a project's class by.
         self.common_methods = frozenset(
             name
