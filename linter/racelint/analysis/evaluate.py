@@ -291,12 +291,28 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         if self._is_at_once(call, state):
             return values
         result = self.opaque(self._await(values, span, state), span, state)
+        for path, check in list(state.checks.items()) if state.checks else ():
+            if check.read.suspended and path in result and self._is_looked_at(path, values):
+                state.checks[path] = check._replace(read=check.read._replace(suspended=False))
         for key, start in self.effects.starts.items():
             if call.span.holds(start.span):
                 state.wait()
                 if start.span == call.span:  # one after the other
                     self.effects.starts[key] = start._replace(looped=False, awaited=True)
         return result
+
+    def _is_looked_at(self, path: Value, awaited: Values) -> bool:
+        """Whether coroutines that were awaited look at a path under a lock, and give what is there.
+
+        `self.client = await self._connected()`: until the next wait nobody else gets hold of that lock.
+        """
+        ids = [made.function for v in awaited if isinstance(v, Partial) for given in v.args[:1] for made in given
+               if isinstance(made, FunctionValue)]  # fmt: skip
+        known = [self.summaries.effects[each] for each in ids if each in self.summaries.effects]
+        looks = [access for effects in known for access in effects.all_accesses() if access.kind in ("test", "read")]
+        return isinstance(path, Field) and any(
+            isinstance(access.path, Field) and access.path.name == path.name and bool(access.held) for access in looks
+        )
 
     def _is_at_once(self, call: Call, state: State) -> bool:
         """Whether awaiting a call lets no other task run: a queue without a bound always has room."""
