@@ -11,7 +11,7 @@ from racelint.analysis.effects import Effects
 from racelint.analysis.objects import FRESH, OWN, SHARED
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.type_names import LibraryType
+from racelint.analysis.type_names import RESULTS, LibraryType
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
 from racelint.knowledge import EntryRow
@@ -124,9 +124,15 @@ class EntryPoints:
                 for name, qualname in record.methods.items():
                     if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                         function_id = f"{source.name}:{qualname}"
-                        answers = self._symbols.functions[function_id][1].returns is not None
-                        if answers and (not row.signature or self._takes(function_id, row.signature)):
+                        if self._answers(function_id, row.results) and (not row.signature or self._takes(function_id, row.signature)):
                             yield Context(row.kind, function_id, None, None, row.many, SHARED)
+
+    def _answers(self, function_id: str, results: int) -> bool:
+        """Whether a function has results: just so many, unless that does not matter."""
+        returns = self._symbols.functions[function_id][1].returns
+        if returns is None:
+            return False
+        return results in (0, len(returns.args) if returns.name == RESULTS else 1)
 
     def _by_decorator(self, row: EntryRow) -> Iterator[Context]:
         for function_id, (source, function) in self._symbols.functions.items():

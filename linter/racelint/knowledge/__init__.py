@@ -170,7 +170,8 @@ class EntryRow:
     library named so. `many` is false for what a library calls one at a time. `instance` is "call" if each call has an
     object of its own, "own" if each object has its one context, else "shared"; `only` is "sync" or "async" if the row
     holds for such functions alone. `workers` names the field of a library's type, "package.Type.Field", in which the
-    type that has the method says how many calls may run at once, if it says so.
+    type that has the method says how many calls may run at once, if it says so. `results` is how many results they
+    have, 0 if that does not matter.
     """
 
     kind: str
@@ -187,6 +188,7 @@ class EntryRow:
     only: str = ""
     queue: str = ""
     workers: str = ""
+    results: int = 0
     source: str = ""
 
 
