@@ -12,6 +12,7 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
+    Cached,
     Captured,
     Copy,
     Element,
@@ -155,6 +156,8 @@ class Conditions(Body):
                 return (no, yes) if test.operator == "not in" else (yes, no)
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
+                if scalar == "" and yes is not None:
+                    self._note_new(left, yes)
                 named = is_path(left) and isinstance(left, Attr) and left.name.lower() in IDENTIFYING
                 if yes is not None and scalar is not None and named:  # the one of that name
                     yes.singled |= {v.base for v in self.evaluate(left, state.copy()) if isinstance(v, Field)}
@@ -196,6 +199,20 @@ class Conditions(Body):
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
+
+    def _note_new(self, empty: Expr, state: State) -> None:
+        """What has no version yet comes out of no cache: `if obj.ResourceVersion == "" { create(obj) }`."""
+        asked = empty.func if isinstance(empty, Call) else empty
+        if not isinstance(asked, Attr) or asked.name not in self.knowledge.sharing.given:
+            return
+        base = asked.base
+        while isinstance(base, Attr) and base.name in self.knowledge.sharing.inline:
+            base = base.base
+        if isinstance(base, Name) and base.scope == "local":
+            found = state.variables.get(base.name, ())
+            made = tuple([value for value in found if not isinstance(root(value), Cached)])
+            if made != found:
+                state.variables[base.name] = made or NOTHING_KNOWN
 
     def _asks_type(self, asked: Name, state: State) -> bool:
         """Whether a name stands for a function that tests what type its argument is of."""

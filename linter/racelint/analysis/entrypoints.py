@@ -124,7 +124,9 @@ class EntryPoints:
                 for name, qualname in record.methods.items():
                     if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                         function_id = f"{source.name}:{qualname}"
-                        if self._answers(function_id, row.results) and (not row.signature or self._takes(function_id, row.signature)):
+                        if self._answers(function_id, row.results) and (
+                            not row.signature or self._takes(function_id, row.signature)
+                        ):
                             yield Context(row.kind, function_id, None, None, row.many, SHARED)
 
     def _answers(self, function_id: str, results: int) -> bool:

@@ -114,7 +114,7 @@ class Locking(Starting, Attributes):
         value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
         nameable = visible(value) and len(state.released) < MOST_EVENTS
-        if kept == state.held and nameable and not self.perhaps and self.lock_kind(value):
+        if kept == state.held and nameable and not self.perhaps and self.lock_kind(value) not in ("", "counted"):
             state.released |= {value}
         state.held = kept
 

@@ -26,7 +26,7 @@ DOES = {
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline",
+    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given",
 )  # fmt: skip
 LISTS = (
     "types",
@@ -346,6 +346,7 @@ def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
         [_row(sharing.EventRow, row) for row in rows("event")],
         [_row(sharing.FillRow, row) for row in rows("fill")],
         [_row(sharing.InlineRow, row) for row in rows("inline")],
+        [_row(sharing.GivenRow, row) for row in rows("given")],
     )
 
 

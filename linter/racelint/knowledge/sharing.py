@@ -101,6 +101,14 @@ class InlineRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenRow:
+    """Names of fields, and of methods that give them, which are empty until an object is stored where it comes from."""
+
+    names: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FillRow:
     """Methods that put shared objects into what they are given, if one of the `options` (patterns) is given, too.
 
@@ -121,7 +129,7 @@ class Sharing:
     def __init__(
         self, caches: Iterable[CacheRow], memos: Iterable[MemoRow], handlers: Iterable[HandlerRow],
         options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow], events: Iterable[EventRow],
-        fills: Iterable[FillRow], inline: Iterable[InlineRow],
+        fills: Iterable[FillRow], inline: Iterable[InlineRow], given: Iterable[GivenRow],
     ) -> None:  # fmt: skip
         self._caches = tuple(caches)
         self.memos = {name: row for row in memos for name in row.decorators}
@@ -130,6 +138,7 @@ class Sharing:
         self.carriers = {name: row for row in handlers for name in row.types}
         self._fills = tuple(fills)
         self.inline = frozenset(name for row in inline for name in row.names)
+        self.given = frozenset(name for row in given for name in row.names)
         self.filling = frozenset(name for row in self._fills for name in row.methods)
         self.events = frozenset(name for row in events for name in row.types)
         self._options = tuple(options)
