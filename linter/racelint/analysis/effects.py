@@ -37,7 +37,7 @@ CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-
 CALLABLE = FunctionValue | Partial
 NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
 CONTAINERS = frozenset({"empty", "fresh"})  # a container that is made there
-NOWHERE: frozenset[Span] = frozenset()
+NONE_RUNNING: frozenset[Span] = frozenset()
 MOST_READS = 8  # paths that one variable's value is traced to
 
 
@@ -74,7 +74,7 @@ class Access(Record):
     looped: bool = False  # in a loop of its function
     needs: Conditions = ALWAYS
     told: Told = UNTOLD  # what has been done with channels
-    running: frozenset[Span] = NOWHERE
+    running: frozenset[Span] = NONE_RUNNING
 
 
 class Act(Record):
@@ -121,7 +121,7 @@ class CallSite(Record):
     used: bool = True  # something is done with what it returns
     holder: Value | None = None  # where others find a receiver that this function has made
     told: Told = UNTOLD  # what has been done with channels by then
-    running: frozenset[Span] = NOWHERE  # where what may still run was started
+    running: frozenset[Span] = NONE_RUNNING  # where what may still run was started
 
 
 class Start(Record):
@@ -141,7 +141,7 @@ class Start(Record):
     group: Value | None = None  # what starts it, and tells when all that it has started have ended
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
-    running: frozenset[Span] = NOWHERE  # where what may still run by then was started
+    running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
 
 
 class Crossing(Record):

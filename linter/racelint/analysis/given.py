@@ -103,7 +103,7 @@ class Given:
         return self._symbols.method(owner, call.func.name) == function_id
 
     def _may_lead_to(self, caller: str, call: Call, function_id: str) -> bool:
-        """Whether a call is none of another function for sure."""
+        """Whether a call is one of a function, as far as can be told: it is not surely one of another."""
         if self._leads_to(caller, call, function_id):
             return True
         if self._symbols.meant(caller, call.func) is not None or not isinstance(call.func, Attr):
