@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
-LABEL = 9  # width of the words before accesses and advice
+LABEL = 9  # least width of the words before accesses and advice
 
 
 def write(report: Report, view: View, stream: TextIO) -> None:
@@ -132,13 +132,13 @@ def _accesses(finding: Finding, view: View) -> Iterator[Text]:
     """An access: who and with which locks (in a column if all rows have room), then the way there."""
     told = [access for access in finding.accesses if access.kind != "call"]  # calls stand on the way to the change
     rows = [(access, _who(access, finding, view), _locks(access)) for access in told]
-    column = max(len(who) for _, who, _ in rows) + 2
-    aligned = 2 + LABEL + column + max(len(locks) for *_, locks in rows) <= view.width
+    label = max(LABEL, *(len(access.kind) + 1 for access in told))
+    column, room = max(len(who) for _, who, _ in rows) + 2, view.width - 2 - label
+    aligned = column + max(len(locks) for *_, locks in rows) <= room
     for access, who, locks in rows:
-        room = view.width - 2 - LABEL
         lines = [f"{who:<{column}}{locks}" if locks else who] if aligned else [who, *_lines(locks, room)]
         lines += _lines(_way(access, finding, view), room, between=" -> ")
-        yield from _labelled(access.kind, [line.rstrip() for line in lines if line])
+        yield from _labelled(access.kind, [line.rstrip() for line in lines if line], label)
 
 
 def _who(access: Access, finding: Finding, view: View) -> str:
@@ -168,9 +168,9 @@ def _near(path: str, finding: Finding, view: View) -> str:
     return path.rpartition("/")[2] if path == finding.location.path else view.path(path)
 
 
-def _labelled(label: str, lines: Iterable[str]) -> Iterator[Text]:
+def _labelled(label: str, lines: Iterable[str], width: int = LABEL) -> Iterator[Text]:
     for number, line in enumerate(lines):
-        yield _text(f"  {label if number == 0 else '':<{LABEL}}", "bold").append(clean(line), "not bold")
+        yield _text(f"  {label if number == 0 else '':<{width}}", "bold").append(clean(line), "not bold")
 
 
 def _wrapped(text: str, width: int, indent: str, between: str = " ") -> Iterator[Text]:

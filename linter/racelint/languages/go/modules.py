@@ -1,15 +1,26 @@
-"""Where a file stands: the import path of its package and the language version, by the go.mod above it."""
+"""Where a file stands: the import path of its package and the language version, by the go.mod above it.
+
+A tree from before modules has none. There the root is where its tool for dependencies left a mark, and the path is the
+one that most imports of its own packages begin with.
+"""
 
 from __future__ import annotations
 
+import collections
 import functools
+import os
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 MODULE = re.compile(r'^module\s+"?([^\s"/][^\s"]*)', re.MULTILINE)
 VERSION = re.compile(r"^go\s+(\d+\.\d+)", re.MULTILINE)
 MAJOR = re.compile(r"v\d+$")
+IMPORT = re.compile(r'^(?:import\s+|\s+)(?:[\w.]+\s+)?"([\w.-]+\.[a-z]+/[\w./-]+)"', re.MULTILINE)
+OF_OTHERS = ("vendor", "third_party", "Godeps", "_workspace", "testdata")  # folders without packages of the project
+ROOTS = ("Gopkg.toml", "glide.yaml", "Godeps", "vendor")  # what stood at the root of a project before go.mod
+ENOUGH = 400  # files of a project that tell its path
 
 
 class GoModule(NamedTuple):
@@ -34,9 +45,52 @@ def _declared(folder: str) -> GoModule | None:
 @functools.cache
 def module_of(folder: str) -> GoModule | None:
     """The module that a folder belongs to."""
-    found = _declared(folder)
+    found = _nearest(folder, declared=True)
+    return found or _nearest(folder, declared=False)
+
+
+@functools.cache
+def _nearest(folder: str, *, declared: bool) -> GoModule | None:
+    found = _declared(folder) if declared else _inferred(folder)
     parent = folder.rpartition("/")[0]
-    return found or (module_of(parent) if parent and parent != folder else None)
+    return found or (_nearest(parent, declared=declared) if parent and parent != folder else None)
+
+
+def _inferred(folder: str) -> GoModule | None:
+    """The project without a go.mod that has its root here, by the path that its packages import each other with."""
+    if not any(os.path.exists(f"{folder}/{mark}") for mark in ROOTS):
+        return None
+    votes: collections.Counter[str] = collections.Counter()
+    for imported in _imports(folder):
+        parts = imported.split("/")
+        for cut in range(1, len(parts)):
+            if parts[cut] not in OF_OTHERS and _has_go("/".join((folder, *parts[cut:]))):
+                votes["/".join(parts[:cut])] += 1
+                break
+    return GoModule(votes.most_common(1)[0][0], "", folder) if votes else None
+
+
+def _imports(folder: str) -> Iterator[str]:
+    """What the files below a folder import by a path that begins with a host, file by file."""
+    left = ENOUGH
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(each for each in folders if each not in OF_OTHERS and not each.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".go") and left:
+                left -= 1
+                try:
+                    with open(f"{here}/{name}", encoding="utf-8", errors="replace") as file:
+                        yield from IMPORT.findall(file.read(16_000))
+                except OSError:
+                    continue
+
+
+@functools.cache
+def _has_go(folder: str) -> bool:
+    try:
+        return any(name.endswith(".go") for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 def import_path(path: str) -> str:
