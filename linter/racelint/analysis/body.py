@@ -132,8 +132,16 @@ class Body(Flow[State, Frame]):
         if context is not None:
             self.tell(operation, (context,), span, state)
 
+    def kept_at(self, value: Value) -> Value:
+        """The variable or field that holds a channel, a flag or a group; that of an object's field is its type's."""
+        path = self.shared_locals.get(value, value)
+        if isinstance(path, Field):
+            owner = self.types.class_of(path.base)
+            return Field(TypeValue(owner), path.name) if owner is not None else path
+        return path
+
     def tell(self, operation: str, paths: Values, span: Span, state: State) -> None:
-        """Remember what is done with channels, contexts or groups that others know."""
+        """Remember what is done with channels, contexts, flags or groups that others know."""
         for path in paths:
             known = self.effects.told.get((operation, path, span), state.told[0])
             self.effects.told[operation, path, span] = known & state.told[0]
@@ -302,6 +310,10 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def expose(self, path: Value, values: Values, state: State) -> None:
         """Others find objects there that were made here."""
+
+    @abstractmethod
+    def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
+        """Remember that a flag is set which others ask for before they look at what has been stored by then."""
 
     @abstractmethod
     def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:

@@ -7,7 +7,8 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import FLAGS, IDENTIFYING, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import FLAGS, IDENTIFYING, TAKE, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -156,6 +157,7 @@ class Conditions(Body):
                 return (no, yes) if test.operator == "not in" else (yes, no)
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
+                self._find_set(left, yes if scalar else no)
                 if scalar == "" and yes is not None:
                     self._note_new(left, yes)
                 named = is_path(left) and isinstance(left, Attr) and left.name.lower() in IDENTIFYING
@@ -193,12 +195,32 @@ class Conditions(Body):
             case _:
                 values = self.evaluate(test, state)
                 yes, no = self._split(test, values, "truth", None, state)
+                self._find_set(test, yes)
                 if yes is not None:
                     self._looked_up(test, yes)
                     _drop_denied(test, "False", yes)
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
+
+    def _find_set(self, asked: Expr, state: State | None) -> None:
+        """A flag that is found set tells that all has been done which comes before that: `if !s.ready.Load()`."""
+        if state is None or not isinstance(asked, Call) or not isinstance(asked.func, Attr):
+            return
+        if asked.func.name not in self.knowledge.asks:
+            return
+        function = self.symbols.static(self.source.name, asked.func)
+        flags: Values = ()
+        if isinstance(function, Builtin):
+            if asked.args and self.knowledge.does(function.name, "asks"):
+                flags = self.evaluate(asked.args[0], state.copy())
+        else:
+            for flag in self.evaluate(asked.func.base, state.copy()):
+                found = self.types.of(flag)
+                if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{asked.func.name}", "asks"):
+                    flags = (*flags, flag)
+        if flags:
+            self.tell(TAKE, tuple([self.kept_at(flag) for flag in flags]), asked.span, state)
 
     def _note_new(self, empty: Expr, state: State) -> None:
         """What has no version yet comes out of no cache: `if obj.ResourceVersion == "" { create(obj) }`."""

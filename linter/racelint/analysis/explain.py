@@ -11,7 +11,7 @@ from racelint.analysis.describe import Describe
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
-from racelint.analysis.places import Place, Places, of_threads
+from racelint.analysis.places import Place, Places, sides
 from racelint.analysis.races import MOST_SPOTS, Races
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
@@ -263,7 +263,7 @@ class Explainer:
             named = "" if one.located.certain and two.located.certain else "; the class was found by a name only"
             return Verdict("race", f"{judged.shape}{named}", confidence=Confidence(judged.confidence))
         if judged is Silence.SAME_LOCK:
-            common = sorted(self._teller.lock(lock) for lock in of_threads(one.locks & two.locks))
+            common = sorted(self._teller.lock(lock) for lock in sides(one.locks) & sides(two.locks))
             return Verdict(judged.value, f"same lock: both hold {', '.join(common)}" if common else _MAYBE_SAME)
         if judged is Silence.HARMLESS and not (one.is_write or two.is_write):
             return Verdict(judged.value, "harmless: neither changes it")

@@ -41,6 +41,7 @@ class Library(Origins):
     def _library(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
         site = self.site(call, state)
         self.started_by(name, args, keywords, call, state)
+        self.tell_flag(name, args[0] if args else (), args, call, state)
         container_type, _, method = name.rpartition(".")
         if method == "fromkeys":
             return (Fresh(container_type, site),)

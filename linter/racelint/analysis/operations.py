@@ -153,8 +153,8 @@ class Operations(Body):
 
     def _tell(self, operation: str, channels: Values, span: Span, state: State) -> None:
         """Remember what is done with channels that others know."""
-        paths = tuple([self.shared_locals.get(value, value) for value in channels])
-        if all([isinstance(path, Captured | Param | Global) for path in paths]):
+        paths = tuple([self.kept_at(value) for value in channels])
+        if all([isinstance(path, Captured | Param | Global | Field) for path in paths]):
             self.tell(operation, paths, span, state)
 
     def _only_signals(self, channel: Value) -> bool:

@@ -9,6 +9,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import STORES, Memory
+from racelint.analysis.places import Places
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
@@ -24,7 +25,7 @@ class Order:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
-        identity: Identity,
+        identity: Identity, places: Places,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -32,7 +33,7 @@ class Order:
         self._memory = memory
         self._ways = ways
         self._identity = identity
-        self.signals = Signals(symbols, effects, contexts)
+        self.signals = Signals(symbols, effects, contexts, places)
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:

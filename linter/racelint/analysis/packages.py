@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from racelint.model import Block, Module, Source
 
@@ -34,6 +34,15 @@ def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
     return found
 
 
+def is_beside(source: Source, modules: Mapping[str, Sequence[Source]]) -> bool:
+    """Whether a file's package is none that others import: it lies beside the one of its folder, as tests do."""
+    package = source.module.package
+    if not package or source.name not in modules:
+        return False
+    of_folder = modules[source.name][0].module
+    return of_folder.package != package and of_folder.language == source.module.language
+
+
 def merged(files: list[Source]) -> Module:
     """One module of all files; where two declare the same, as files for two systems do, what is built counts."""
     first = files[0].module
@@ -49,12 +58,14 @@ def merged(files: list[Source]) -> Module:
     )  # fmt: skip
     bodies: dict[str, Block] = {}
     for file in files:
+        elsewhere = file.module.types.keys() & module.types.keys() if file.left_out else frozenset()
         for qualname, record in file.module.types.items():
             module.types.setdefault(qualname, record._replace(methods=dict(record.methods)))
         for name, variable in file.module.globals.items():
             module.globals.setdefault(name, variable)
         for qualname, function in file.module.functions.items():
-            module.functions.setdefault(qualname, function)
+            if qualname.partition(".")[0] not in elsewhere:  # else of a type that is another one in what is built
+                module.functions.setdefault(qualname, function)
             if function.is_initial and function.parent is None:
                 bodies[qualname] = bodies.get(qualname, ()) + function.body
     for qualname, body in bodies.items():

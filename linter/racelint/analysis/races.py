@@ -58,7 +58,7 @@ class Races:
         self.memory = Memory(symbols, effects, contexts)
         self.ways = Ways(contexts)
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
-        self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity)
+        self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)

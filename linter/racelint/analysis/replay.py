@@ -345,7 +345,7 @@ class Replay(Locking, Origins):
             state.untell(WAIT, group)
         for operation, path in summary.told:
             found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
-            known = tuple([self.shared_locals.get(value, value) for value in found])
+            known = tuple([self.kept_at(value) for value in found])
             if len(known) == 1:
                 state.tell(operation, known)
                 if operation == WAIT and state.running:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
+from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
@@ -23,8 +24,11 @@ MOST_STEPS = 8  # calls and starts through which a channel is handed on
 class Signals:
     """Finds channels that both sides of a pair know, and what is done with them."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, places: Places
+    ) -> None:  # fmt: skip
         self._symbols = symbols
+        self._places = places
         self._effects = effects
         self._contexts = contexts
         self._uses: dict[Value, set[tuple[bool, object]]] | None = None
@@ -129,6 +133,9 @@ class Signals:
         """The variable that a channel was made for, up the calls and starts that lead here."""
         if isinstance(path, Global | Fresh) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             return path
+        if isinstance(path, Field):
+            owner = self._places.class_of(path.base)
+            return Field(TypeValue(owner), path.name) if owner is not None else None
         if steps == 0:
             return None
         if isinstance(path, Captured):

@@ -6,7 +6,7 @@ import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
-from racelint.analysis.state import DONE, GIVEN, THREADS, WAIT, State
+from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     Builtin,
@@ -15,6 +15,7 @@ from racelint.analysis.values import (
     Fresh,
     FunctionValue,
     Global,
+    Literal,
     Member,
     Param,
     Partial,
@@ -170,7 +171,7 @@ class Starting(Body):
                     self.apply(each, (), (), call, state)
                     self.effects.looped = outer
                     continue
-                alone, group = self._is_single(owner), self._group(owner)
+                alone, group = self._is_single(owner), self.kept_at(owner) if owner is not None else None
                 self.start(
                     each, row.kind, call, state, many=row.many, args=given, alone=alone, queue=row.queue, group=group
                 )
@@ -197,19 +198,16 @@ class Starting(Body):
             if type_id is not None:
                 self.effects.handed.add(type_id)
 
-    def _group(self, value: Value | None) -> Value | None:
-        """The variable or field that holds a group of goroutines; that of an object's field is its type's."""
-        path = self.shared_locals.get(value, value) if value is not None else None
-        if isinstance(path, Field):
-            owner = self.types.class_of(path.base)
-            return Field(TypeValue(owner), path.name) if owner is not None else path
-        return path
+    def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
+        """Remember that a flag is set which others ask for before they look at what has been stored by then."""
+        row = self.knowledge.does(name, "sets")
+        stored = args[row.argument] if row is not None and row.argument < len(args) else ()
+        if row is not None and not (stored and all([isinstance(v, Literal) and not v.value for v in stored])):
+            self.tell(SET, tuple([self.kept_at(flag) for flag in flags]), call, state)
 
     def _tell_group(self, group: Value, name: str, span: Span, state: State) -> None:
         """Remember what a method says of a group: one of its goroutines is done, or all are, or there is a new one."""
-        path = self._group(group)
-        if path is None:
-            return
+        path = self.kept_at(group)
         if name in self.knowledge.concurrency.joins:
             self.tell(WAIT, (path,), span, state)
             state.tell(WAIT, (group,))  # whose it is, is more than its type to a caller
@@ -244,6 +242,7 @@ class Starting(Body):
         library = found.name if isinstance(found, LibraryType) else ""
         if library:
             self._tell_group(base, f"{library}.{name}", call, state)
+            self.tell_flag(f"{library}.{name}", (base,), args, call, state)
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
         row = row or self._by_name(name)
         if row is not None and (args or keywords or self.spread):

@@ -74,8 +74,9 @@ class Predicate(NamedTuple):
 
 IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no two elements have alike, mostly
 THREADS, LOCAL, TASKS, GIVEN = 1, 2, 4, 8
-TAKE = "take"  # a receive from a channel; else it is given something, or closed
-GIVES = frozenset({"send", "close"})
+TAKE = "take"  # a receive from a channel, or a flag that is found set; else it is given something, closed or set
+SET = "set"
+GIVES = frozenset({"send", "close", SET})
 DONE, WAIT = "done", "wait"  # one of a group of goroutines is about to end; all of them have
 Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps
 UNTOLD: Told = (frozenset(), frozenset())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
-from racelint.analysis.packages import by_module, merged
+from racelint.analysis.packages import by_module, is_beside, merged
 from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import (
@@ -67,8 +67,11 @@ class Symbols:
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
         self.paths: dict[tuple[str, str], str] = {}  # the files in which modules of several files declare variables
-        for module, files in by_module(sources).items():
+        found = by_module(sources)
+        for module, files in found.items():
             self._add(module, files)
+            if not is_beside(files[0], found):
+                self._by_name[files[0].name].append(module)
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
         for module, source in self.sources.items():
             for made in source.module.constructions if source.reported else ():
@@ -93,7 +96,6 @@ class Symbols:
     def _add(self, module: str, files: list[Source]) -> None:
         """Add a module: one file, or the files of a package, each of which is told as the source of what it has."""
         content = merged(files)
-        self._by_name[files[0].name].append(module)
         self.sources[module] = files[0]._replace(
             name=module, module=content, reported=any([file.reported for file in files])
         )
@@ -107,7 +109,8 @@ class Symbols:
             for name in file.module.globals:
                 self.paths.setdefault((module, name), file.path)
             for qualname in file.module.functions:
-                self.functions.setdefault(f"{module}:{qualname}", (source, content.functions[qualname]))
+                if qualname in content.functions:
+                    self.functions.setdefault(f"{module}:{qualname}", (source, content.functions[qualname]))
             for qualname in file.module.types:
                 self.types.setdefault(f"{module}:{qualname}", (source, content.types[qualname]))
 

@@ -22,7 +22,7 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
-    "walks", "cancellable", "endless", "is-done", "tells-end",
+    "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
@@ -257,8 +257,8 @@ class Knowledge:
             for name in function.names:
                 self.functions.setdefault(name, []).append(function)
         self.aliases = aliases
-        told = [name for name, rows in self.functions.items() if any(row.does == "tells-end" for row in rows)]
-        self.ends = frozenset(name.rpartition(".")[2] for name in told)  # methods that give such a channel
+        self.ends = self._last_names("tells-end")
+        self.asks = self._last_names("asks")
         # Methods of containers and of text are too common to guess a project's class by.
         self.common_methods = frozenset(
             name
@@ -294,6 +294,11 @@ class Knowledge:
             self.sharing.types,
         )  # fmt: skip
         return any(name in table for table in known) or ("/" in name and name in concurrency.types)
+
+    def _last_names(self, what: str) -> frozenset[str]:
+        """The functions and methods that do something, each by its own name only."""
+        names = [name for name, rows in self.functions.items() if any(row.does == what for row in rows)]
+        return frozenset(name.rpartition(".")[2] for name in names)
 
     def does(self, name: str, what: str) -> LibraryFunction | None:
         """The row that says a function does something."""
