@@ -39,6 +39,7 @@ from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
     Captured,
+    Copy,
     Element,
     Field,
     FunctionValue,
@@ -381,7 +382,8 @@ class Replay(Locking, Origins):
                         self.effects.store(target, value)
                 self.publish(target, assigned, state)
                 if target != UNKNOWN and not isinstance(target, Captured):
-                    news[target] = assigned if len(targets) == 1 else union(assigned, self.read(target, state))
+                    sole = len(targets) == 1 or _is_of_copy(path)
+                    news[target] = assigned if sole else union(assigned, self.read(target, state))
                 elif isinstance(target, Captured) and target.name in self.function.cells:
                     news[target] = assigned
                 elif isinstance(target, Captured) and target.function == self.id:
@@ -408,3 +410,10 @@ class Replay(Locking, Origins):
             suspended=summary.suspends,
             calls=(CallStep(self.id, call, ""),),
         )
+
+
+def _is_of_copy(path: Value) -> bool:
+    """Whether a path leads to a copy that the callee has made: whatever it was made of, that has been stored there."""
+    while isinstance(path, Field | Element):
+        path = path.base
+    return isinstance(path, Copy)
