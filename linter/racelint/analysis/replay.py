@@ -105,7 +105,7 @@ class Replay(Locking, Origins):
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_starts(summary, bound, substitute, call, state)
         if self.certain and (summary.told or summary.renewed):
-            self._replay_told(summary, substitute, state)
+            self._replay_told(summary, substitute, call, state)
         if function.is_generator and not self.symbols.is_coroutine(function_id, self.knowledge):
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
@@ -339,7 +339,7 @@ class Replay(Locking, Origins):
                 if call.holds(start.span):
                     self.effects.starts[key] = start._replace(awaited=True)
 
-    def _replay_told(self, summary: Summary, substitute: Substitute, state: State) -> None:
+    def _replay_told(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """What a callee surely does with channels and groups, by which it may wait for what was started here."""
         self.summary.renewed |= summary.renewed
         for group in summary.renewed:
@@ -349,6 +349,7 @@ class Replay(Locking, Origins):
             known = tuple([self.kept_at(value) for value in found])
             if len(known) == 1:
                 state.tell(operation, known)
+                self.effects.passed_on.add((operation, known[0], call))
                 if operation == WAIT and state.running:
                     state.running = frozenset([at for at in state.running if not self._is_member(at, known[0])])
 

@@ -17,6 +17,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
 
@@ -58,7 +59,7 @@ class Signals:
         """
         done = [
             (operation, channel)
-            for function, entry, told in self._levels(spot)
+            for function, entry, told, _ in self._levels(spot)
             for operation, path in told[0]
             if (channel := self._channel(path, function, entry)) is not None
         ]
@@ -74,8 +75,10 @@ class Signals:
 
     def _later(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
         """What is done with channels only after an access."""
-        for function, entry, told in self._levels(spot):
-            for operation, path in {(o, p) for o, p, _ in self._effects[function].told} - told[1]:
+        for function, entry, told, call in self._levels(spot):
+            effects = self._effects[function]
+            passed_on = {(o, p) for o, p, span in effects.passed_on if span != call}
+            for operation, path in ({(o, p) for o, p, _ in effects.told} | passed_on) - told[1]:
                 yield operation, self._channel(path, function, entry)
         yield from self._ended(spot)
 
@@ -89,9 +92,9 @@ class Signals:
                     yield DONE, self._channel(start.group, context.starter, around)
                     break
 
-    def _levels(self, spot: Spot) -> Iterator[tuple[str, Entry, Told]]:
-        """The function of an access and those that have called it, each with what it has done by then."""
-        yield spot.function, spot.entry, _told(spot)
+    def _levels(self, spot: Spot) -> Iterator[tuple[str, Entry, Told, Span | None]]:
+        """The function of an access and those that have called it, each with what it has done by then, and the call."""
+        yield spot.function, spot.entry, _told(spot), None
         function, entry = spot.function, spot.entry
         for _ in range(MOST_STEPS):
             came = self._contexts.entries.get(function, {}).get(entry)
@@ -100,7 +103,7 @@ class Signals:
             sites = [site for (span, _), site in self._effects[came.caller].calls.items() if span == came.span]
             if not sites:
                 return
-            yield came.caller, came.entry, sites[0].told
+            yield came.caller, came.entry, sites[0].told, came.span
             function, entry = came.caller, came.entry
 
     def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
