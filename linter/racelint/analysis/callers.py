@@ -10,7 +10,7 @@ from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.lifecycle import is_closing, is_registration, readies, sets_up_program
 from racelint.analysis.objects import SHARED
-from racelint.analysis.places import Places, of_threads
+from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR, Ways
@@ -141,7 +141,7 @@ class Callers:
         return other.entry.context not in self._contexts.started_under.get(root, ())
 
     def goes_behind(self, spot: Spot, other: Spot) -> bool:
-        """Whether a caller would use an object directly that the other side uses under the lock of who holds it."""
+        """Whether a caller would use an object directly that the other side uses under a lock of somebody else's."""
         if not self._contexts.roots[spot.entry.context].is_external:
             return False
         if not spot.located.own and not self._symbols.is_ordered_by_steps(spot.function):
@@ -149,8 +149,8 @@ class Callers:
         entered, type_id = self._contexts.root(spot.function, spot.entry), spot.located.type
         if not self._identity.is_family(self._symbols.owner_of(entered), type_id):
             return False
-        owners = [lock.rpartition(".")[0] for lock in of_threads(other.entry.locks) if ":" in lock]
-        return any(o in self._symbols.types and not self._identity.is_family(o, type_id) for o in owners)
+        locks = [lock for lock in of_threads(other.entry.locks) if not lock.startswith(ANY_LOCK)]
+        return any(not self._identity.is_family(lock.rpartition(".")[0], type_id) for lock in locks)
 
     def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller takes the turns of a loop, for input or for results, which else the other context takes."""
