@@ -7,7 +7,7 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import FLAGS, IDENTIFYING, TAKE, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import FLAG, FLAGS, IDENTIFYING, TAKE, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -157,7 +157,7 @@ class Conditions(Body):
                 return (no, yes) if test.operator == "not in" else (yes, no)
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
-                self._find_set(left, yes if scalar else no)
+                self._ask_flag(left, *((yes, no) if scalar else (no, yes)))
                 if scalar == "" and yes is not None:
                     self._note_new(left, yes)
                 named = is_path(left) and isinstance(left, Attr) and left.name.lower() in IDENTIFYING
@@ -195,7 +195,7 @@ class Conditions(Body):
             case _:
                 values = self.evaluate(test, state)
                 yes, no = self._split(test, values, "truth", None, state)
-                self._find_set(test, yes)
+                self._ask_flag(test, yes, no)
                 if yes is not None:
                     self._looked_up(test, yes)
                     _drop_denied(test, "False", yes)
@@ -203,24 +203,40 @@ class Conditions(Body):
                     _drop_denied(test, "True", no)
                 return yes, no
 
-    def _find_set(self, asked: Expr, state: State | None) -> None:
-        """A flag that is found set tells that all has been done which comes before that: `if !s.ready.Load()`."""
-        if state is None or not isinstance(asked, Call) or not isinstance(asked.func, Attr):
+    def _ask_flag(self, asked: Expr, found_set: State | None, found_unset: State | None) -> None:
+        """What a flag says: all has been done that comes before it is set, or nobody else has set it before.
+
+        `if !s.ready.Load() { return }`, `if s.closed.CompareAndSwap(false, true) { ... }`, `if s.closed.Swap(true)`.
+        """
+        if (
+            not isinstance(asked, Call)
+            or not isinstance(asked.func, Attr)
+            or asked.func.name not in self.knowledge.asks
+        ):
             return
-        if asked.func.name not in self.knowledge.asks:
-            return
-        function = self.symbols.static(self.source.name, asked.func)
-        flags: Values = ()
+        for name, values in self._flags(asked, asked.func, found_set or found_unset).items():
+            if found_set is not None and self.knowledge.does(name, "asks"):
+                self.tell(TAKE, tuple([self.kept_at(flag) for flag in values]), asked.span, found_set)
+            claimed = found_set if self.knowledge.does(name, "claims") else None
+            claimed = found_unset if self.knowledge.does(name, "swaps") else claimed
+            if claimed is not None and len(values) == 1:
+                flag = self.shared_locals.get(values[0], values[0])
+                claimed.held = (*claimed.held, Held(flag, asked.span, FLAG))
+
+    def _flags(self, asked: Call, called: Attr, state: State | None) -> dict[str, Values]:
+        """The flags of which a call asks, by what the call is known as: `atomic.LoadInt32(&flag)`, `flag.Load()`."""
+        if state is None:
+            return {}
+        function = self.symbols.static(self.source.name, called)
         if isinstance(function, Builtin):
-            if asked.args and self.knowledge.does(function.name, "asks"):
-                flags = self.evaluate(asked.args[0], state.copy())
-        else:
-            for flag in self.evaluate(asked.func.base, state.copy()):
-                found = self.types.of(flag)
-                if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{asked.func.name}", "asks"):
-                    flags = (*flags, flag)
-        if flags:
-            self.tell(TAKE, tuple([self.kept_at(flag) for flag in flags]), asked.span, state)
+            return {function.name: self.evaluate(asked.args[0], state.copy())} if asked.args else {}
+        found: dict[str, Values] = {}
+        for flag in self.evaluate(called.base, state.copy()):
+            kind = self.types.of(flag)
+            if isinstance(kind, LibraryType):
+                name = f"{kind.name}.{called.name}"
+                found[name] = (*found.get(name, ()), flag)
+        return found
 
     def _note_new(self, empty: Expr, state: State) -> None:
         """What has no version yet comes out of no cache: `if obj.ResourceVersion == "" { create(obj) }`."""

@@ -201,9 +201,17 @@ class Starting(Body):
     def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
         """Remember that a flag is set which others ask for before they look at what has been stored by then."""
         row = self.knowledge.does(name, "sets")
-        stored = args[row.argument] if row is not None and row.argument < len(args) else ()
-        if row is not None and not (stored and all([isinstance(v, Literal) and not v.value for v in stored])):
+        if row is None:
+            return
+        stored = args[row.argument] if row.argument < len(args) else ()
+        if not (stored and all([isinstance(v, Literal) and not v.value for v in stored])):
             self.tell(SET, tuple([self.kept_at(flag) for flag in flags]), call, state)
+            return
+        for flag in flags:
+            path = self.shared_locals.get(flag, flag)
+            state.drop_flag(path)
+            if visible(path) and len(self.summary.lowers) < MOST_EVENTS:
+                self.summary.lowers[path] = None
 
     def _tell_group(self, group: Value, name: str, span: Span, state: State) -> None:
         """Remember what a method says of a group: one of its goroutines is done, or all are, or there is a new one."""

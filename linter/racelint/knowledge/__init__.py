@@ -22,7 +22,7 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
-    "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks",
+    "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
@@ -258,7 +258,7 @@ class Knowledge:
                 self.functions.setdefault(name, []).append(function)
         self.aliases = aliases
         self.ends = self._last_names("tells-end")
-        self.asks = self._last_names("asks")
+        self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
         # Methods of containers and of text are too common to guess a project's class by.
         self.common_methods = frozenset(
             name
