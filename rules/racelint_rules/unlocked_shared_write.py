@@ -160,7 +160,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()`
     is over then), after a receive from a channel that the function has made or that an object has for its signals,
-    after `<-ctx.Done()`, if only a `cancel()` of the program ends the context; variables that are new in each turn of
+    after `<-ctx.Done()`, if only a `cancel()` of the program ends the context; what precedes the one `ready.Store(true)`
+    and what follows on `if ready.Load()`; one winner of `CompareAndSwap`; variables that are new in each turn of
     the loop that starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that
     lead to the start, and come first; what a handler is registered after; what another program of the repository does,
     or the same one when it has taken another way where it starts (`if mode == "webhook"`). What is taken out of a field
