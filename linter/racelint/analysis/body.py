@@ -312,6 +312,10 @@ class Body(Flow[State, Frame]):
         """Others find objects there that were made here."""
 
     @abstractmethod
+    def grown(self, values: Values, span: Span, state: State) -> Values:
+        """A sequence with more at its end: another one with the same elements, as far as can be told."""
+
+    @abstractmethod
     def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
         """Remember that a flag is set which others ask for before they look at what has been stored by then."""
 

@@ -110,6 +110,8 @@ class Library(Origins):
             case "same" if len(args) > row.argument:
                 same = args[row.argument]
                 return (Tuple((same, *[NOTHING_KNOWN] * (row.results - 1))),) if row.results > 1 else same
+            case "copies" if first:
+                return self.grown(first, site.span, state)
             case "awaits":
                 return tuple([v for values in args for v in values if isinstance(v, Partial)]) or NOTHING_KNOWN
             case "picks" if first:

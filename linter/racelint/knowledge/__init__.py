@@ -22,7 +22,7 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
-    "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps",
+    "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps", "copies",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
@@ -275,8 +275,9 @@ class Knowledge:
         self.guess = _guess(self.kinds)
 
     def walks(self, name: str) -> bool:
-        """Whether a function walks its argument in several steps, though it would be one under the GIL."""
-        return self.memory_model is MemoryModel.FREE_THREADED and any(row.gil for row in self.rows(name))
+        """Whether a function walks its argument in several steps; under the GIL that may be one."""
+        free = self.memory_model is MemoryModel.FREE_THREADED
+        return any(free if row.gil else row.does == "walks" for row in self.rows(name))
 
     def canonical(self, name: str) -> str:
         """A type's own name behind an alias (`typing.Dict` is `dict`)."""
