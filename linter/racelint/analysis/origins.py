@@ -183,7 +183,7 @@ class Origins(Handing):
             for moved in substitute(made):
                 for content in contents:
                     for value in substitute(content.value):
-                        key = content.key if isinstance(content.key, Literal) else None
+                        key = content.key if isinstance(content.key, Literal | Global) else None
                         self.put(moved, value, key, spread=content.spread)
 
     # --- containers made here -----------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def _at(step: Value | None, contents: tuple[Content, ...]) -> list[Content]:
     if not isinstance(step, Element | Member):
         return []
     key = step.key if isinstance(step, Element) else None
-    if not isinstance(key, Literal):  # under a key of this turn of a loop lies nothing that an earlier turn put there
+    if not isinstance(key, Literal | Global):  # under a key of this turn of a loop lies nothing that an earlier turn put there
         return [c for c in contents if c.key is None or c.key != key or not isinstance(key, Member)]
     named = [content for content in contents if content.key == key]
-    return named or [content for content in contents if not isinstance(content.key, Literal)]
+    return named or [content for content in contents if not isinstance(content.key, Literal | Global)]
