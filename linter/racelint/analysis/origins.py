@@ -281,7 +281,8 @@ def _at(step: Value | None, contents: tuple[Content, ...]) -> list[Content]:
     if not isinstance(step, Element | Member):
         return []
     key = step.key if isinstance(step, Element) else None
-    if not isinstance(key, Literal | Global):  # under a key of this turn of a loop lies nothing that an earlier turn put there
+    if not isinstance(key, Literal | Global):
+        # Under a key of this turn of a loop lies nothing that an earlier turn put there.
         return [c for c in contents if c.key is None or c.key != key or not isinstance(key, Member)]
     named = [content for content in contents if content.key == key]
     return named or [content for content in contents if not isinstance(content.key, Literal | Global)]
