@@ -232,7 +232,8 @@ def _because(race: Race) -> str:
         return "several of these goroutines run at once, and nothing orders the two accesses"
     if first.context == second.context and first.function == second.function:
         return f"several of {context_words(first).removeprefix('a ')}s run at once, and nothing orders them"
-    return f"{context_words(first)} and {context_words(second)} run side by side, and nothing orders the two accesses"
+    one, two = context_words(first), context_words(second)
+    return f"{one} and {'another one' if one == two else two} run side by side, and nothing orders the two accesses"
 
 
 def _mend(race: Race) -> str:

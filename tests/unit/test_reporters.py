@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from importlib.resources import files
 from xml.etree import ElementTree
 
@@ -178,6 +179,20 @@ def test_statistics_count_by_rule():
     schema = json.loads(files("racelint.reporters").joinpath("report.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(document)
     assert "statistics" not in json.loads(render("json", report))
+
+
+def test_text_tells_what_the_same_two_functions_do_once():
+    second = race(symbol="MirrorWatcher.url", location=at(90))
+    text = render("text", Report((race(), second, race(location=at(91), harm="another one"))), quiet=True)
+    assert text.startswith(TEXT.rpartition("1 warning in")[0])
+    assert text.count("because") == 2  # what goes wrong is another thing in the third one
+    assert (
+        "like     line 88, by the same two functions: store mirror.py:88, read\n           controllers/endpoints.py:12\n"
+        in text
+    )
+    alone = [replace(access, context=Context("same")) for access in race().accesses]
+    one, two = (race(accesses=tuple(alone), location=at(line)) for line in (88, 90))
+    assert render("text", Report((one, two)), quiet=True).count("because") == 2
 
 
 def test_quiet_text_has_findings_only():

@@ -11,6 +11,7 @@ from racelint.report import Report
 from racelint.reporters import View
 from racelint.reporters.excerpt import Line, clean, excerpt
 from racelint.reporters.statistics import by_rule
+from racelint.span import Location
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -38,9 +39,28 @@ def write(report: Report, view: View, stream: TextIO) -> None:
 
 
 def _findings(report: Report, view: View) -> Iterator[Text]:
+    told: dict[tuple[object, ...], Location] = {}
     for finding in report.findings:
-        yield from _finding(finding, view, unsafe=report.summary.unsafe_fixes)
+        first = told.setdefault(_sides(finding), finding.location) if _is_of_two(finding) else finding.location
+        like = None if first is finding.location else first
+        yield from _finding(finding, view, like, unsafe=report.summary.unsafe_fixes)
         yield _text("")
+
+
+def _sides(finding: Finding) -> tuple[object, ...]:
+    """What is alike where one cause shows at several places: the two functions, who runs them, their locks."""
+    sides = [(access.function, access.context, access.locks) for access in _told(finding)]
+    return finding.rule, finding.severity, finding.location.path, finding.because, finding.harm, finding.mend, *sides
+
+
+def _is_of_two(finding: Finding) -> bool:
+    """Whether what two contexts do collides."""
+    return len(_told(finding)) > 1 and any(access.context.kind != "same" for access in _told(finding))
+
+
+def _told(finding: Finding) -> list[Access]:
+    """The accesses that are told: calls stand on the way to the change."""
+    return [access for access in finding.accesses if access.kind != "call"]
 
 
 def _statistics(report: Report) -> Iterator[Text]:
@@ -94,13 +114,20 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _finding(finding: Finding, view: View, *, unsafe: bool) -> Iterator[Text]:
+def _finding(finding: Finding, view: View, like: Location | None, *, unsafe: bool) -> Iterator[Text]:
+    """A finding in full, or what is its own if an earlier one has told the same of the same two sides."""
     yield _header(finding, view, marked=finding.fix is not None and (finding.fix.safe or unsafe))
     yield from _wrapped(finding.message, view.width, "  ")
     lines = excerpt(finding, view.lines(finding.location.path), view.width)
     if lines:
         yield _text("")
         yield from (_source(line, COLOURS[finding.severity]) for line in lines)
+    if like is not None:
+        spots = [f"{a.kind} {_near(a.location.path, finding, view)}:{a.location.line}" for a in _told(finding)]
+        text = f"line {like.span.line}, by the same two functions: {', '.join(spots)}"
+        yield _text("")
+        yield from _labelled("like", _lines(text, view.width - 2 - LABEL))
+        return
     if finding.accesses:
         yield _text("")
         yield from _accesses(finding, view)
@@ -130,7 +157,7 @@ def _source(line: Line, colour: str) -> Text:
 
 def _accesses(finding: Finding, view: View) -> Iterator[Text]:
     """An access: who and with which locks (in a column if all rows have room), then the way there."""
-    told = [access for access in finding.accesses if access.kind != "call"]  # calls stand on the way to the change
+    told = _told(finding)
     rows = [(access, _who(access, finding, view), _locks(access)) for access in told]
     label = max(LABEL, *(len(access.kind) + 1 for access in told))
     column, room = max(len(who) for _, who, _ in rows) + 2, view.width - 2 - label
