@@ -7,7 +7,7 @@ from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry
 from racelint.analysis.effects import CONTAINERS, Access, Effects, is_constant
 from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
-from racelint.analysis.lifecycle import prepares, serves
+from racelint.analysis.lifecycle import decodes, prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import OWN
@@ -229,6 +229,8 @@ class Goroutines:
         if served and self._memory.is_initial(self._contexts.root(caller.function, caller.entry)):
             return Silence.ORDERED
         place = write.located.place
+        if decodes(self._symbols.functions[self._contexts.root(caller.function, caller.entry)][1].name):
+            return 1  # by whoever decodes an object that he has made, under his locks
         if caller.is_write and any(prepares(self._symbols.functions[f][1].name) for f in self._ways.functions(caller)):
             return 1  # first an object is made and filled, then it is put into service
         if caller.is_write and (served or place.kind == "global" or self._callers.configures(caller)):

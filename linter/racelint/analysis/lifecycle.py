@@ -54,6 +54,11 @@ def prepares(name: str) -> bool:
     return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
 
 
+def decodes(name: str) -> bool:
+    """Whether a decoder calls a method to fill an object: `UnmarshalJSON`, `UnmarshalYAML`."""
+    return CAPITAL.split(name)[0] == "Unmarshal"
+
+
 def serves(name: str) -> bool:
     """Whether a function lets requests in, when it has made all that they need: `Run`, `ListenAndServe`."""
     return CAPITAL.split(name)[0].lower() in ("run", "serve", "listen")

@@ -114,14 +114,18 @@ class Order:
         accesses of the place; where it is an object's field, it must never be emptied again.
         """
         function, span = write.function, write.access.span
-        by_steps = self._symbols.is_ordered_by_steps(function)
-        if (write.located.place.kind == "global") is not by_steps or write.located.place.kind == "captured":
+        by_steps, kind = self._symbols.is_ordered_by_steps(function), write.located.place.kind
+        if kind == "captured" or (kind == "global" and not by_steps):
             return False
-        if write.access.kind != "store" or not self._sets_once(write) or not (by_steps or all(map(self._keeps, spots))):
+        if write.access.kind != "store" or not self._sets_once(write):
+            return False
+        if kind != "global" and not all(map(self._keeps, spots)):
             return False
         context = self._contexts.roots[write.entry.context]
         if self._has_called(context, function):
             return True
+        if by_steps and kind != "global":
+            return False
         if by_steps and any(self._leads(each, function, MOST_STEPS) for each in self._initial):
             return True
         return any(
