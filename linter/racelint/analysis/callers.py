@@ -149,8 +149,10 @@ class Callers:
         entered, type_id = self._contexts.root(spot.function, spot.entry), spot.located.type
         if not self._identity.is_family(self._symbols.owner_of(entered), type_id):
             return False
-        locks = [lock for lock in of_threads(other.entry.locks) if not lock.startswith(ANY_LOCK)]
-        return any(not self._identity.is_family(lock.rpartition(".")[0], type_id) for lock in locks)
+        owners = [lock.rpartition(".")[0] for lock in of_threads(other.entry.locks) if not lock.startswith(ANY_LOCK)]
+        if any(owner in self._symbols.types and not self._identity.is_family(owner, type_id) for owner in owners):
+            return True
+        return not of_threads(spot.locks) and any(owner not in self._symbols.types for owner in owners)
 
     def is_driven_instead(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller takes the turns of a loop, for input or for results, which else the other context takes."""
