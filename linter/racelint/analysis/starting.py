@@ -200,7 +200,7 @@ class Starting(Body):
 
     def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
         """Remember that a flag is set which others ask for before they look at what has been stored by then."""
-        row = self.knowledge.does(name, "sets")
+        row = self.knowledge.does(name, "sets") if name in self.knowledge.sets else None
         if row is None:
             return
         stored = args[row.argument] if row.argument < len(args) else ()

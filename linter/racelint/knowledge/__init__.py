@@ -257,6 +257,9 @@ class Knowledge:
             for name in function.names:
                 self.functions.setdefault(name, []).append(function)
         self.aliases = aliases
+        rows = [(name, row) for name, rows in self.functions.items() for row in rows]
+        self.sets = frozenset(name for name, row in rows if row.does == "sets")
+        self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
         # Methods of containers and of text are too common to guess a project's class by.
@@ -276,8 +279,9 @@ class Knowledge:
 
     def walks(self, name: str) -> bool:
         """Whether a function walks its argument in several steps; under the GIL that may be one."""
-        free = self.memory_model is MemoryModel.FREE_THREADED
-        return any(free if row.gil else row.does == "walks" for row in self.rows(name))
+        if name in self.walkers:
+            return True
+        return self.memory_model is MemoryModel.FREE_THREADED and any(row.gil for row in self.rows(name))
 
     def canonical(self, name: str) -> str:
         """A type's own name behind an alias (`typing.Dict` is `dict`)."""
