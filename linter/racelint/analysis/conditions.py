@@ -219,6 +219,10 @@ class Conditions(Body):
                 self.tell(TAKE, tuple([self.kept_at(flag) for flag in values]), asked.span, found_set)
             claimed = found_set if self.knowledge.does(name, "claims") else None
             claimed = found_unset if self.knowledge.does(name, "swaps") else claimed
+            row = self.knowledge.does(name, "sets")
+            stored = asked.args[row.argument] if row is not None and row.argument < len(asked.args) else None
+            if isinstance(stored, Const) and not stored.value:
+                continue  # it is set back
             if claimed is not None and len(values) == 1:
                 flag = self.shared_locals.get(values[0], values[0])
                 claimed.held = (*claimed.held, Held(flag, asked.span, FLAG))

@@ -76,7 +76,9 @@ def _imports(folder: str) -> Iterator[str]:
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(each for each in folders if each not in OF_OTHERS and not each.startswith("."))
         for name in sorted(files):
-            if name.endswith(".go") and left:
+            if not left:
+                return
+            if name.endswith(".go") and os.path.isfile(f"{here}/{name}"):
                 left -= 1
                 try:
                     with open(f"{here}/{name}", encoding="utf-8", errors="replace") as file:
