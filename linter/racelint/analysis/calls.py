@@ -302,7 +302,7 @@ class Calls(Replay, Library):
                 if name == "update":
                     state.heap.update({element(base, Literal(key, "str")): values for key, values in keywords})
                     state.heap.pop(UNKNOWN, None)
-                results = self._library_method(base, name, given, call, state)
+                results = self._library_method(base, name, given, call, state, by_name=bool(keywords))
                 known = self._may_be_own(base) or isinstance(self.types.of(base), ClassType)
                 return results if known else self._from_library(results, given)
             case Param() | Captured() | Member() | Element():

@@ -167,8 +167,13 @@ class Library(Origins):
             if isinstance(target, FunctionValue) and (row.does == "repeats" or target.function == self.id):
                 self.summaries.usage.timed(target.function)
 
-    def _library_method(self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State) -> Values:
-        """A method of a container, or of something that may be one; of any other type nothing is known."""
+    def _library_method(
+        self, base: Value, name: str, args: tuple[Values, ...], call: Span, state: State, by_name: bool = False
+    ) -> Values:
+        """A method of a container, or of something that may be one; of any other type nothing is known.
+
+        `by_name` says that the call gives arguments by name.
+        """
         if isinstance(base, View) and self.knowledge.kinds["list"].change(name) is not None:
             self._is_list(base, call, state)
         container = self.types.container(base)
@@ -178,9 +183,12 @@ class Library(Origins):
             found = self.types.of(base)
             if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "polls"):
                 self.effects.polls = True
-            if found is not None or base == UNKNOWN or not self.traits.duck_typed:
-                return (Result(self.site(call, state)),)
             container = self.knowledge.guess
+            foreign = base == UNKNOWN or not self.traits.duck_typed or (by_name and name not in container.by_name)
+            keys = args[0] if args and name in container.reads else ()
+            unhashable = any([isinstance(key, Fresh) and self.types.container(key) is not None for key in keys])
+            if found is not None or foreign or unhashable:
+                return (Result(self.site(call, state)),)
         if name in container.views and not args:
             return (view(base, container.views[name]),)
         if name in container.copies:

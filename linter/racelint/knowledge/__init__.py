@@ -92,6 +92,7 @@ class Container:
     views: Mapping[str, str] = field(default_factory=dict)
     copies: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    by_name: tuple[str, ...] = ()
     missing: str = ""
     growth: str = ""
     typed: bool = False
@@ -426,5 +427,6 @@ def _guess(kinds: Mapping[str, Container]) -> Container:
         views=mapping.views,
         copies=("copy",),
         reads=("get", "pop", "setdefault", "__getitem__"),
+        by_name=tuple(sorted({name for kind in kinds.values() for name in kind.by_name})),
         source="the names that the known containers share",
     )
