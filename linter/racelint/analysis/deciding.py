@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from racelint.analysis.contexts import DECIDING, Entry, Flags
 from racelint.analysis.edges import Edges
-from racelint.analysis.effects import Access, Act, CallSite, Effects
+from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.values import Literal, Param
 
 
@@ -36,7 +36,8 @@ class Deciding:
         """The parameters that something depends on, in a function itself or in one that it hands them to."""
         found: dict[str, set[int]] = {}
         for function_id, effects in self._effects.items():
-            spots: list[Access | Act | CallSite] = [*effects.all_accesses(), *effects.all_acts()]
+            spots: list[Access | Act | CallSite | Start] = [*effects.all_accesses(), *effects.all_acts()]
+            spots += effects.starts.values()
             spots += [*effects.calls.values(), *[site for _, site in self._edges.calls.get(function_id, ())]]
             needs = [p for spot in spots for p, _ in spot.needs if p.test in DECIDING]
             tested = {p.value.index for p in needs if isinstance(p.value, Param)}

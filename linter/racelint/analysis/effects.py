@@ -142,6 +142,7 @@ class Start(Record):
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
     running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
+    needs: Conditions = ALWAYS
 
 
 class Crossing(Record):
@@ -286,9 +287,9 @@ class Effects:
     def start(self, start: Start) -> None:
         """Record a callable that will run elsewhere."""
         known = self.starts.get((start.span, start.callee))
-        self.starts[start.span, start.callee] = (
-            start if known is None else start._replace(running=start.running | known.running)
-        )
+        if known is not None:
+            start = start._replace(running=start.running | known.running, needs=start.needs & known.needs)
+        self.starts[start.span, start.callee] = start
 
     def store(self, path: Value, value: Value, call: Span | None = None) -> None:
         """Record a callable that is kept where another function may call it, and the call that hands it there."""

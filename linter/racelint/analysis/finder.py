@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from racelint.analysis.application import Application
+from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import EXTERNAL, Context, Contexts
 from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
@@ -51,6 +52,7 @@ class Finder:
         for index, context in enumerate(self._found.roots):
             for function_id in self._merged.get(context, (context.function,)):
                 spreading.spread(index, context, function_id)
+        self._drop_never_started()
         leading = Leading(self._symbols, self._summaries.effects, self._edges)
         self._found.started_under = leading.started_under(self._found.roots)
         self._found.processes = leading.processes(self._found.roots)
@@ -90,6 +92,19 @@ class Finder:
             self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers,
             self._found, self._declared,
         )  # fmt: skip
+
+    def _drop_never_started(self) -> None:
+        """Forget contexts whose start no call of their starter reaches: `if debug: ...`, and nobody asks for that."""
+        dropped: set[int] = set()
+        while True:
+            concrete = Concrete(self._symbols, self._product.effects, self._found)
+            never = {i for i in range(len(self._found.roots)) if i not in dropped and not concrete.is_ever_started(i)}
+            if not never:
+                return
+            dropped |= never
+            for function_id, states in self._found.entries.items():
+                kept = {entry: came for entry, came in states.items() if entry.context not in never}
+                self._found.entries[function_id] = kept
 
     def _root(self, context: Context) -> None:
         """Add a context; callers' threads and callbacks are not told apart: one context each has many roots."""

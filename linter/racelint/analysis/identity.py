@@ -28,7 +28,7 @@ class Identity:
         self._places = places
         self._contexts = contexts
         self._ways = ways
-        self._concrete = Concrete(symbols, contexts)
+        self._concrete = Concrete(symbols, effects, contexts)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
 
     def is_family(self, first: str, second: str) -> bool:

@@ -79,6 +79,7 @@ class Starting(Body):
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, again=again, group=group, running=state.running,
+            needs=state.conditions(),
         )  # fmt: skip
         if not self.traits.atomic_steps:
             known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
