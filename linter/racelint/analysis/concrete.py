@@ -68,10 +68,10 @@ class Concrete:
         context = self._contexts.roots[index]
         if context.starter is None or context.starter not in self._contexts.entries:
             return True
-        if not context.own:
+        owner = self._symbols.owner_of(context.function)
+        if not (context.own and owner):
             return bool(self.leading(index))
         starting = frozenset().union(*[self.classes(context.starter, state) for state in self.leading(index)])
-        owner = self._symbols.owner_of(context.function)
         name = self._symbols.functions[context.function][1].name
         running = [c for c in self._family(owner) if self._symbols.method(c, name) == context.function]
         return not running or not starting.isdisjoint(running)

@@ -57,6 +57,7 @@ class Memory:
         self._contexts = contexts
         self.waiting = [(f, e) for f, e in effects.items() if e.joined_at_end & LOCAL and self.governs(f)]
         self._registered: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # what libraries are given to call
+        self._settling: dict[str, list[Act]] = {}
         for function_id, each in effects.items():
             for start in each.starts.values():
                 if start.kind == "unknown" and isinstance(start.callee, FunctionValue):
@@ -265,14 +266,20 @@ class Memory:
         for write in writes:
             if not self.governs(write.function) or not write.locks or write.access.kind != "store":
                 return False
-            if not any(self.sets_once(act, write.access) for act in self._effects[write.function].all_acts()):
+            if not self.sets_once(write.function, write.access):
                 return False
         return bool(writes)
 
-    def sets_once(self, act: Act, write: Access | Act) -> bool:
+    def sets_once(self, function_id: str, write: Access | Act) -> bool:
+        """Whether a function makes a store only where a test says that nothing is there yet."""
+        acts = self._settling.get(function_id)
+        if acts is None:
+            every = self._effects[function_id].all_acts()
+            acts = self._settling[function_id] = [a for a in every if a.kind == "store" and a.by == "condition"]
+        return any([self._is_settled_by(act, write) for act in acts])
+
+    def _is_settled_by(self, act: Act, write: Access | Act) -> bool:
         """Whether an act is the store itself, or one beside it to the same object, after the same test."""
-        if act.kind != "store" or act.by != "condition":
-            return False
         together = isinstance(act.path, Field) and isinstance(write.path, Field) and act.path.base == write.path.base
         near = act.check.line <= write.span.line and act.held == write.held
         return act.span.line == write.span.line or (together and near)

@@ -9,7 +9,7 @@ from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import STORES, Memory
-from racelint.analysis.places import Places
+from racelint.analysis.places import Place, Places
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
@@ -34,6 +34,7 @@ class Order:
         self._ways = ways
         self._identity = identity
         self.signals = Signals(symbols, effects, contexts, places)
+        self._kept: dict[Place, bool] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
@@ -117,9 +118,9 @@ class Order:
         by_steps, kind = self._symbols.is_ordered_by_steps(function), write.located.place.kind
         if kind == "captured" or (kind == "global" and not by_steps):
             return False
-        if write.access.kind != "store" or not self._sets_once(write):
+        if write.access.kind != "store" or not self._memory.sets_once(write.function, write.access):
             return False
-        if kind != "global" and not all(map(self._keeps, spots)):
+        if kind != "global" and not self._is_kept(write.located.place, spots):
             return False
         context = self._contexts.roots[write.entry.context]
         if self._has_called(context, function):
@@ -153,15 +154,17 @@ class Order:
             for _, callee in self._effects[caller].calls
         )
 
-    def _sets_once(self, write: Spot) -> bool:
-        acts = self._effects[write.function].all_acts()
-        return any(self._memory.sets_once(act, write.access) for act in acts)
+    def _is_kept(self, place: Place, spots: Sequence[Spot]) -> bool:
+        """Whether what a field holds stays there, once it is set."""
+        if place not in self._kept:
+            self._kept[place] = all(map(self._keeps, spots))
+        return self._kept[place]
 
     def _keeps(self, spot: Spot) -> bool:
         """Whether an access leaves what a field holds in its place."""
         if spot.access.kind not in STORES or self._symbols.functions[spot.function][1].name == "__init__":
             return True
-        return spot.access.kind == "store" and self._sets_once(spot)
+        return spot.access.kind == "store" and self._memory.sets_once(spot.function, spot.access)
 
     def is_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access ends before the other's context is started."""

@@ -37,10 +37,11 @@ class Python:
         """Lower a file in any encoding of PEP 263. Raises SourceProblem for input that is not a program."""
         tree = parse(data)
         text = data.decode("utf-8", "replace") if data.isascii() else decode(data)
-        lines = None if data.isascii() else [line.encode("utf-8") for line in text.split("\n")]
+        lines = [] if data.isascii() else text.split("\n")
+        wide = {number: line.encode() for number, line in enumerate(lines, 1) if not line.isascii()}
         spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
         comments = tuple([comment for comment in spoken if "racelint:" in comment.text])
-        lowering = Lowering(lines, _lines_with(b":=", data))
+        lowering = Lowering(wide, _lines_with(b":=", data))
         lowering.notes = notes.Notes(spoken, data)
         lowering.has_typed_notes = noted.speaks(data)
         limit = sys.getrecursionlimit()

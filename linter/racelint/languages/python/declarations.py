@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from racelint.languages.python.annotations import dotted, type_ref
 from racelint.languages.python.expressions import mangled
@@ -40,8 +40,8 @@ MODULE = "<module>"
 class Lowering(Statements):
     """Lowers one module; a fresh instance for each."""
 
-    def __init__(self, lines: Sequence[bytes] | None, walrus_lines: Sequence[int]) -> None:
-        super().__init__(lines)
+    def __init__(self, wide: Mapping[int, bytes], walrus_lines: Sequence[int]) -> None:
+        super().__init__(wide)
         self._walrus_lines = walrus_lines
         self._functions: dict[str, Function] = {}
         self._types: dict[str, _OpenType] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from racelint.languages.python.scopes import FunctionScope
@@ -65,9 +65,9 @@ class Expressions:
 
     scope: FunctionScope
 
-    def __init__(self, lines: Sequence[bytes] | None) -> None:
-        """`lines` holds the file's lines as UTF-8 if some character is wider than a byte: columns count characters."""
-        self._lines = lines
+    def __init__(self, wide: Mapping[int, bytes]) -> None:
+        """`wide` holds, as UTF-8, the lines in which a character is wider than a byte: columns count characters."""
+        self._wide = wide
         self.constructions: list[Construction] = []
         self.fillings: list[Filling] = []
         self.mentions: set[str] = set()
@@ -85,14 +85,13 @@ class Expressions:
     def span(self, node: Any) -> Span:
         """The node's span with columns in characters."""
         line, end_line = node.lineno, node.end_lineno
-        if self._lines is None:
+        if line not in self._wide and end_line not in self._wide:
             return Span(line, node.col_offset + 1, end_line, node.end_col_offset + 1)
         return Span(line, self._column(line, node.col_offset), end_line, self._column(end_line, node.end_col_offset))
 
     def _column(self, line: int, offset: int) -> int:
-        assert self._lines is not None
-        text = self._lines[line - 1] if line <= len(self._lines) else b""
-        return len(text[:offset].decode("utf-8", "replace")) + 1
+        text = self._wide.get(line)
+        return offset + 1 if text is None else len(text[:offset].decode("utf-8", "replace")) + 1
 
     def expr(self, node: ast.expr) -> Expr:
         """Lower one expression."""

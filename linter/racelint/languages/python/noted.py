@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from racelint.languages.notes import FUNCTIONS, PLACES, TYPES, Kind, Note, Notes, Target, names_of
 from racelint.languages.python.annotations import dotted
@@ -24,8 +24,8 @@ def speaks(data: bytes) -> bool:
 class Noted(Expressions):
     """Finds what annotations are about while statements are lowered."""
 
-    def __init__(self, lines: Sequence[bytes] | None) -> None:
-        super().__init__(lines)
+    def __init__(self, wide: Mapping[int, bytes]) -> None:
+        super().__init__(wide)
         self.notes = Notes((), b"")
         self.has_typed_notes = False
         self.annotations: list[Annotation] = []

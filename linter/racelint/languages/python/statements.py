@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from racelint.languages.python.annotations import type_ref
@@ -40,8 +40,8 @@ from racelint.span import Span
 class Statements(Noted):
     """Lowers statements in the current scope; declarations are left to the subclass."""
 
-    def __init__(self, lines: Sequence[bytes] | None) -> None:
-        super().__init__(lines)
+    def __init__(self, wide: Mapping[int, bytes]) -> None:
+        super().__init__(wide)
         self.attribute_stores: list[AttributeStore] = []
         self._statements: dict[type[ast.AST], Callable[[Any, list[Stmt]], None]] = {
             ast.Expr: self._expression, ast.Assign: self._assign, ast.AugAssign: self._update,
