@@ -154,8 +154,10 @@ class Body(Flow[State, Frame]):
         for path in paths:
             known = self.effects.told.get((operation, path, span), state.told[0])
             self.effects.told[operation, path, span] = known & state.told[0]
-            flags = tuple([held for held in state.held if held.kind == FLAG])
-            self.effects.told_by[operation, path, span] = flags
+            flags = self.effects.told_by.get((operation, path, span), state.held)
+            self.effects.told_by[operation, path, span] = tuple(
+                [held for held in flags if held.kind == FLAG and held in state.held]
+            )
         state.tell(operation, paths)
 
     @abstractmethod

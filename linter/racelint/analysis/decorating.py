@@ -28,6 +28,7 @@ class Decorating:
         self._symbols = symbols
         self._types = types
         self._wholes: dict[str, dict[str, frozenset[str]]] = {}
+        self._having: dict[tuple[str, str], frozenset[str]] = {}
 
     def passed(self, site: CallSite, callee: str) -> Passed | None:
         """The decorator that passes a call on to the callee's type, if that may as well go to another type."""
@@ -49,13 +50,13 @@ class Decorating:
             return False
         return self._symbols.owner_of(callee) in self._decorators(passed.interface).get(passed.holder, ())
 
-    def _implementers(self, interface: str, name: str) -> set[str]:
+    def _implementers(self, interface: str, name: str) -> frozenset[str]:
         """The types of the program that have a method in an interface's place."""
-        found = self._symbols.overrides(interface, name)
-        return {
-            self._symbols.owner_of(method) for method in found
-            if self._symbols.functions[method][0].reported and not self._symbols.stands_in(method)
-        }  # fmt: skip
+        if (interface, name) not in self._having:
+            found = self._symbols.overrides(interface, name)
+            methods = [m for m in found if self._symbols.functions[m][0].reported and not self._symbols.stands_in(m)]
+            self._having[interface, name] = frozenset([self._symbols.owner_of(method) for method in methods])
+        return self._having[interface, name]
 
     def _decorators(self, interface: str) -> dict[str, frozenset[str]]:
         """The types that have an interface's methods, and the parts that these embed, by each of which they are."""
