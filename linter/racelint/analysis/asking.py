@@ -76,8 +76,8 @@ class Asking(Body):
         inner = stored.value if isinstance(stored, Cast) else stored
         if not isinstance(inner, Name) or inner.scope != "local":
             return inner
-        names = [parameter.name for parameter in self.function.parameters]
-        return names.index(inner.name) - bool(self.function.owner) if inner.name in names else None
+        names = [parameter.name for parameter in self.function.parameters[bool(self.function.owner) :]]
+        return names.index(inner.name) if inner.name in names else None
 
     def _asks(self, asked: Call, state: State | None) -> Iterator[Ask]:
         """Of which flag a call asks; where it is a helper's, by what that returns."""

@@ -44,11 +44,11 @@ class Decorating:
         others = self._implementers(interface, self._symbols.functions[callee][1].name) - own
         return Passed(holder, receiver.name, interface) if len(others) > 1 or behind in own else None
 
-    def is_back(self, passed: Passed | None, callee: str) -> bool:
-        """Whether what a decorator has passed on comes to a decorator of its own type: two objects, one in another."""
-        if passed is None:
+    def is_back(self, outermost: Passed | None, site: CallSite, callee: str) -> bool:
+        """Whether a decorator passes a call on to one of the outermost one's own type: two objects, one in another."""
+        if outermost is None or self.passed(site, callee) is None:
             return False
-        return self._symbols.owner_of(callee) in self._decorators(passed.interface).get(passed.holder, ())
+        return self._symbols.owner_of(callee) in self._decorators(outermost.interface).get(outermost.holder, ())
 
     def _implementers(self, interface: str, name: str) -> frozenset[str]:
         """The types of the program that have a method in an interface's place."""

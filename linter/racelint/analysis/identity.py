@@ -159,10 +159,18 @@ class Identity:
             return False
         if one is not None and two is not None:
             return True
-        starter = self._contexts.roots[own.entry.context].starter
-        made = [type_id for _, type_id in self._effects[starter].made] if starter in self._effects else []
-        behind = self._symbols.subtypes(passed.interface)
-        return starter is None or behind.isdisjoint((self._symbols.owner_of(starter), *made))
+        return self._started_by(own).isdisjoint(self._symbols.subtypes(passed.interface))
+
+    def _started_by(self, spot: Spot) -> set[str]:
+        """The types whose methods start an access's context or are its root, and those that its starter makes."""
+        starter = self._contexts.roots[spot.entry.context].starter
+        begin = {self._contexts.root(spot.function, spot.entry), *([starter] if starter is not None else ())}
+        found: set[str] = set()
+        for function in begin:
+            outermost = self._symbols.outermost(function)
+            found.add(self._symbols.owner_of(outermost))
+            found |= {made for _, made in self._effects[outermost].made} if outermost in self._effects else set()
+        return found
 
     def is_whose(self, spot: Spot) -> bool:
         """Whether it is open whose object an access is of: one of several, or a caller's."""

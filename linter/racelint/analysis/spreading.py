@@ -115,7 +115,7 @@ class Spreading:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contracts.of(callee, locks)
         passed = self._receivers.passed(entry, site, callee)
-        sure = entry.sure and site.certain and not self._receivers.is_back(passed, callee)
+        sure = entry.sure and site.certain and not self._receivers.is_back(passed, site, callee)
         origin = self._receivers.origin(entry, site, caller)
         receiver = self._receivers.receiver(entry, site, caller, callee)
         flags = self._deciding.flags(entry, site, caller, callee)
