@@ -10,8 +10,8 @@ from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
-from racelint.analysis.state import FLAGS, Conditions, Held, Resize, State
-from racelint.analysis.summary import Frame, Place, Summary
+from racelint.analysis.state import FLAG, FLAGS, Conditions, Held, Resize, State
+from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -34,7 +34,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Const, Expr, Function, Jump, Source
+from racelint.model import Const, Expr, Function, Jump, Op, Source
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class Body(Flow[State, Frame]):
         self.answers = _answers(self.function)  # whether the result may say what was done
         self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
         self.narrowed = False  # whether something is known by a narrower type than it was declared with
+        self.asks: dict[Span, tuple[Ask, ...]] = {}  # what the results of helpers say of flags, by the call
         self._made: set[Site] = set()
         self._callbacks = 0
 
@@ -140,11 +141,23 @@ class Body(Flow[State, Frame]):
             return Field(TypeValue(owner), path.name) if owner is not None else path
         return path
 
+    def is_unset(self, value: Value) -> bool:
+        """Whether a value stands for a flag that is not set: what is nothing, or is named for it."""
+        if isinstance(value, Global):
+            record = self.symbols.content(value.module).globals.get(value.name)
+            named = [assigned.value for assigned in record.values] if record is not None else []
+            return any([isinstance(v, Op) and v.operator == "iota" for v in named]) or (Const(0) in named)
+        return isinstance(value, Literal) and not value.value
+
     def tell(self, operation: str, paths: Values, span: Span, state: State) -> None:
         """Remember what is done with channels, contexts, flags or groups that others know."""
         for path in paths:
             known = self.effects.told.get((operation, path, span), state.told[0])
             self.effects.told[operation, path, span] = known & state.told[0]
+            flags = self.effects.told_by.get((operation, path, span), state.held)
+            self.effects.told_by[operation, path, span] = tuple(
+                [held for held in flags if held.kind == FLAG and held in state.held]
+            )
         state.tell(operation, paths)
 
     @abstractmethod

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import Body
+from racelint.analysis.asking import Asking
 from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import FLAG, FLAGS, IDENTIFYING, TAKE, THREADS, Check, Held, Predicate, Read, Resize, State
-from racelint.analysis.types import LibraryType
+from racelint.analysis.state import FLAGS, IDENTIFYING, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -37,7 +36,7 @@ NOWHERE = Span(1, 1, 1, 1)
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 
 
-class Conditions(Body):
+class Conditions(Asking):
     """The branch hook of the interpreter."""
 
     def meet(self, stmt: Branch, first: State | None, second: State | None) -> State | None:
@@ -157,7 +156,7 @@ class Conditions(Body):
                 return (no, yes) if test.operator == "not in" else (yes, no)
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
-                self._ask_flag(left, *((yes, no) if scalar else (no, yes)))
+                self.ask_flag(left, *((yes, no) if scalar else (no, yes)), Const(scalar))
                 if scalar == "" and yes is not None:
                     self._note_new(left, yes)
                 named = is_path(left) and isinstance(left, Attr) and left.name.lower() in IDENTIFYING
@@ -170,6 +169,7 @@ class Conditions(Body):
                 if not self.traits.duck_typed:
                     other = state.copy()
                     state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
+                    self.ask_flag(operands[0], state, other, operands[-1])
                     return (other, state) if operator in NEGATED else (state, other)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
                 # `x.lower() == y` picks out x
@@ -195,52 +195,13 @@ class Conditions(Body):
             case _:
                 values = self.evaluate(test, state)
                 yes, no = self._split(test, values, "truth", None, state)
-                self._ask_flag(test, yes, no)
+                self.ask_flag(test, yes, no)
                 if yes is not None:
                     self._looked_up(test, yes)
                     _drop_denied(test, "False", yes)
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
-
-    def _ask_flag(self, asked: Expr, found_set: State | None, found_unset: State | None) -> None:
-        """What a flag says: all has been done that comes before it is set, or nobody else has set it before.
-
-        `if !s.ready.Load() { return }`, `if s.closed.CompareAndSwap(false, true) { ... }`, `if s.closed.Swap(true)`.
-        """
-        if (
-            not isinstance(asked, Call)
-            or not isinstance(asked.func, Attr)
-            or asked.func.name not in self.knowledge.asks
-        ):
-            return
-        for name, values in self._flags(asked, asked.func, found_set or found_unset).items():
-            if found_set is not None and self.knowledge.does(name, "asks"):
-                self.tell(TAKE, tuple([self.kept_at(flag) for flag in values]), asked.span, found_set)
-            claimed = found_set if self.knowledge.does(name, "claims") else None
-            claimed = found_unset if self.knowledge.does(name, "swaps") else claimed
-            row = self.knowledge.does(name, "sets")
-            stored = asked.args[row.argument] if row is not None and row.argument < len(asked.args) else None
-            if isinstance(stored, Const) and not stored.value:
-                continue  # it is set back
-            if claimed is not None and len(values) == 1:
-                flag = self.shared_locals.get(values[0], values[0])
-                claimed.held = (*claimed.held, Held(flag, asked.span, FLAG))
-
-    def _flags(self, asked: Call, called: Attr, state: State | None) -> dict[str, Values]:
-        """The flags of which a call asks, by what the call is known as: `atomic.LoadInt32(&flag)`, `flag.Load()`."""
-        if state is None:
-            return {}
-        function = self.symbols.static(self.source.name, called)
-        if isinstance(function, Builtin):
-            return {function.name: self.evaluate(asked.args[0], state.copy())} if asked.args else {}
-        found: dict[str, Values] = {}
-        for flag in self.evaluate(called.base, state.copy()):
-            kind = self.types.of(flag)
-            if isinstance(kind, LibraryType):
-                name = f"{kind.name}.{called.name}"
-                found[name] = (*found.get(name, ()), flag)
-        return found
 
     def _note_new(self, empty: Expr, state: State) -> None:
         """What has no version yet comes out of no cache: `if obj.ResourceVersion == "" { create(obj) }`."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.conditions import satisfies
+from racelint.analysis.decorating import Passed
 from racelint.analysis.effects import Access, Act, CallSite, Effects
 from racelint.analysis.modes import Mode
 from racelint.analysis.state import Conditions
@@ -72,6 +73,7 @@ class Entry(NamedTuple):
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
     flags: Flags = frozenset()  # constants that parameters have which decide what the function does
     constructor: str = ""  # which constructor is still at work on the own instance: only what it has started knows it
+    passed: Passed | None = None  # the outermost decorator on the way behind which any of several types may lie
 
 
 class Came(NamedTuple):

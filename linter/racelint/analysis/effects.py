@@ -178,6 +178,7 @@ class Effects:
     joined_at_end: int = 0  # what has surely ended when the function is left
     told: dict[tuple[str, Value, Span], frozenset[tuple[str, Value]]] = field(default_factory=dict)
     # what is done with channels and groups, and where; what had surely been done with others by then
+    told_by: dict[tuple[str, Value, Span], tuple[Held, ...]] = field(default_factory=dict)  # flags of who does that
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"

@@ -54,6 +54,16 @@ class Embedding:
             found.append(((*chain, name), value.type if isinstance(value, TypeValue) else ""))
         return found
 
+    def parts(self, type_id: str) -> frozenset[str]:
+        """The project's types that a type embeds, at any level."""
+        found: set[str] = set()
+        todo = [type_id]
+        while todo:
+            fresh = [t for _, t in self._embedded((), todo.pop()) if t and t not in found]
+            found.update(fresh)
+            todo += fresh
+        return frozenset(found)
+
     def libraries(self, type_id: str) -> tuple[tuple[Chain, str], ...]:
         """The library types that a type embeds at any level, with the way to each, the nearest first."""
         if type_id not in self._libraries:

@@ -9,10 +9,11 @@ from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import MAYBE
+from racelint.analysis.paths import root
 from racelint.analysis.places import Places, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
 from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
 from racelint.span import Span
@@ -25,6 +26,7 @@ class Identity:
         self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, ways: Ways
     ) -> None:
         self._symbols = symbols
+        self._effects = effects
         self._places = places
         self._contexts = contexts
         self._ways = ways
@@ -145,6 +147,30 @@ class Identity:
         """The parameter that a captured variable is, if it is one."""
         names = [parameter.name for parameter in self._symbols.functions[variable.function][1].parameters]
         return Param(variable.function, names.index(variable.name)) if variable.name in names else variable
+
+    def is_behind_decorators(self, first: Spot, second: Spot) -> bool:
+        """Whether the two sides come by different decorators, behind which any of several types may lie.
+
+        What one of these types has started itself meets whatever else comes to its object.
+        """
+        one, two = (None if isinstance(root(s.access.path), Global) else s.entry.passed for s in (first, second))
+        passed, own = (one, second) if one is not None else (two, first)
+        if one == two or passed is None:
+            return False
+        if one is not None and two is not None:
+            return True
+        return self._started_by(own).isdisjoint(self._symbols.subtypes(passed.interface))
+
+    def _started_by(self, spot: Spot) -> set[str]:
+        """The types whose methods start an access's context or are its root, and those that its starter makes."""
+        starter = self._contexts.roots[spot.entry.context].starter
+        begin = {self._contexts.root(spot.function, spot.entry), *([starter] if starter is not None else ())}
+        found: set[str] = set()
+        for function in begin:
+            outermost = self._symbols.outermost(function)
+            found.add(self._symbols.owner_of(outermost))
+            found |= {made for _, made in self._effects[outermost].made} if outermost in self._effects else set()
+        return found
 
     def is_whose(self, spot: Spot) -> bool:
         """Whether it is open whose object an access is of: one of several, or a caller's."""

@@ -177,6 +177,8 @@ class Races:
         callers, roots = self.callers, self._contexts.roots
         if not (write.entry.sure and other.entry.sure) or self.identity.may_be_two(write, other):
             return True
+        if self.identity.is_behind_decorators(write, other):
+            return True
         if callers.is_setting_up(write, other) or callers.is_setting_up(other, write):
             return True
         if callers.goes_behind(write, other) or callers.goes_behind(other, write):

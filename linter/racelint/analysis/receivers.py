@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from racelint.analysis.contexts import ELSEWHERE, Entry
+from racelint.analysis.decorating import Decorating, Passed
 from racelint.analysis.effects import CallSite
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
@@ -24,6 +25,8 @@ class Receivers:
         self._places = places
         self._objects = objects
         self._active = active
+        self._decorating = Decorating(symbols, types)
+        self.is_back = self._decorating.is_back
 
     def type(self, entry: Entry, site: CallSite, caller: str) -> str:
         """The class of the callee's own instance."""
@@ -58,6 +61,12 @@ class Receivers:
             return ""
         name = self._symbols.functions[caller][1].name
         return entry.constructor or (caller if name == "__init__" and site.started else "")
+
+    def passed(self, entry: Entry, site: CallSite, callee: str) -> Passed | None:
+        """The outermost decorator on the way to what a callee works on; a package's variable is the same behind any."""
+        if site.receiver is not None and isinstance(root(site.receiver), Global):
+            return None
+        return entry.passed or self._decorating.passed(site, callee)
 
     def receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
         """What the callee's own instance is to the context."""

@@ -103,6 +103,7 @@ class Replay(Locking, Origins):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
+        self._replay_asks(summary, substitute, call)
         self._replay_starts(summary, bound, substitute, call, state)
         if self.certain and (summary.told or summary.renewed):
             self._replay_told(summary, substitute, call, state)
@@ -311,6 +312,12 @@ class Replay(Locking, Origins):
             self.entered_suspends = summary.suspends
         if function.is_generator and summary.yields_held:
             self.entered = tuple([v for lock in summary.yields_held for v in substitute(lock)])
+
+    def _replay_asks(self, summary: Summary, substitute: Substitute, call: Span) -> None:
+        """What the result of a helper says of flags; nothing, if it may be another helper."""
+        found = [(ask, substitute(ask.flag)) for ask in summary.asks]
+        asks = tuple([ask._replace(flag=flags[0]) for ask, flags in found if len(flags) == 1])
+        self.asks[call] = asks if self.certain and self.asks.get(call, asks) == asks else ()
 
     def _is_given_self(self, bound: list[Values]) -> bool:
         """Whether a callee gets hold of the object that is being constructed."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
-from racelint.analysis.places import Places
+from racelint.analysis.places import FLAG_MARK, Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
@@ -34,6 +34,7 @@ class Signals:
         self._contexts = contexts
         self._uses: dict[Value, set[tuple[bool, object]]] | None = None
         self._given: dict[Value, list[tuple[str, Value]]] = {}
+        self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
     def order(self, first: Spot, second: Spot) -> bool:
@@ -47,7 +48,8 @@ class Signals:
         many = self._contexts.roots[spot.entry.context].many
         done = self._done(other)
         return bool(done) and any(
-            (operation == DONE or not many) and self._is_sure(operation, reached, channel)
+            ((operation == DONE or not many) and self._is_sure(operation, reached, channel))
+            or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
             for operation, channel in self._later(spot)
             for reached, there in done
             if channel is not None and there == channel
@@ -116,6 +118,14 @@ class Signals:
             channel in self._without_room
         )  # fmt: skip
 
+    def _is_of_the_first(self, spot: Spot, channel: Value) -> bool:
+        """Whether an access is made by whoever was the first to set a flag, and only he gives something to a channel.
+
+        `if s.closed.CompareAndSwap(false, true) { s.err = err; close(s.done) }`, wherever else that stands.
+        """
+        mine = {lock for lock in spot.locks if lock.startswith(FLAG_MARK)}
+        return bool(mine) and self._count(channel, taking=False) > 0 and not mine.isdisjoint(self._givers[channel])
+
     def _count(self, channel: Value, *, taking: bool) -> int:
         """How many spots of the program give something to a channel, or take from it."""
         if self._uses is None:
@@ -128,6 +138,8 @@ class Signals:
                             continue
                         self._uses[found].add((operation in (TAKE, WAIT), (function_id, span)))
                         if operation in GIVES:
+                            by = self._places.locks(effects.told_by[operation, path, span]) | entry.locks
+                            self._givers[found] = self._givers.get(found, by) & by
                             earlier = [(o, c) for o, p in before if (c := self._channel(p, function_id, entry))]
                             self._given.setdefault(found, earlier)
         return sum(taken == taking for taken, _ in self._uses.get(channel, ()))

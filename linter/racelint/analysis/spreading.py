@@ -114,13 +114,14 @@ class Spreading:
         if site.held:
             locks = locks | self._places.locks(site.held)
         locks = locks | self._contracts.of(callee, locks)
-        sure = entry.sure and site.certain
+        passed = self._receivers.passed(entry, site, callee)
+        sure = entry.sure and site.certain and not self._receivers.is_back(passed, site, callee)
         origin = self._receivers.origin(entry, site, caller)
         receiver = self._receivers.receiver(entry, site, caller, callee)
         flags = self._deciding.flags(entry, site, caller, callee)
         type_id = self._receivers.type(entry, site, caller)
         constructor = self._receivers.constructor(entry, site, caller)
-        return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor)
+        return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor, passed)
 
     def _enter(self, function_id: str, entry: Entry, came: Came | None) -> bool:
         """Add an entry state unless a weaker one is known; True if it is new."""
@@ -148,4 +149,5 @@ def _covers(weak: Entry, strong: Entry) -> bool:
         and weak.origin == strong.origin
         and weak.flags <= strong.flags
         and weak.constructor in ("", strong.constructor)
+        and weak.passed == strong.passed
     )

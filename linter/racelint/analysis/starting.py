@@ -15,7 +15,6 @@ from racelint.analysis.values import (
     Fresh,
     FunctionValue,
     Global,
-    Literal,
     Member,
     Param,
     Partial,
@@ -205,7 +204,7 @@ class Starting(Body):
         if row is None:
             return
         stored = args[row.argument] if row.argument < len(args) else ()
-        if not (stored and all([isinstance(v, Literal) and not v.value for v in stored])):
+        if not (stored and all(map(self.is_unset, stored))):
             self.tell(SET, tuple([self.kept_at(flag) for flag in flags]), call, state)
             return
         for flag in flags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from racelint.analysis.asking import Asking
 from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
@@ -66,7 +67,7 @@ MISSING = frozenset({"AttributeError", "NameError"})  # what a look at an attrib
 IN_PLACE = {"|": "insert", "^": "insert", "-": "remove", "&": "remove", "+": "append"}
 
 
-class Statements(Calls):
+class Statements(Calls, Asking):
     """The statement hooks of the interpreter."""
 
     @abstractmethod
@@ -503,6 +504,7 @@ class Statements(Calls):
             expected = jump.kind != "return" or not _may_be_none(self.function.returns)
             values = self.use(jump.value, state) if expected else self.evaluate(jump.value, state)
             if jump.kind == "return":
+                self.note_asks(jump, state)
                 values = self.dereferenced(jump.value, values, state)
                 self._hand_out(values, jump.span, state)
                 self._give_back(values)

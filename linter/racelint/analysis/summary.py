@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.effects import Start
 from racelint.analysis.sharing import Change, Content
@@ -49,6 +49,21 @@ class Conflict(NamedTuple):
     doubtful: bool = False
 
 
+Stored: TypeAlias = Expr | int | None  # what is put into a flag: an expression, or one of a helper's arguments
+
+
+class Ask(NamedTuple):
+    """What a call says of a flag, by the library's function that asks for it.
+
+    `outcome` is the result where the flag was found set, `stored` what is put there.
+    """
+
+    name: str
+    flag: Value
+    stored: Stored
+    outcome: bool
+
+
 @dataclass
 class Summary:
     """What a call of a function does, in terms of its parameters, captured variables and globals.
@@ -65,7 +80,7 @@ class Summary:
     it waits for a thread, `told` what it surely does with channels and groups, of which `renewed` have new members;
     `starts` are callables of the caller that it starts, `checked` the paths that it tests
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
-    made and returns, `reworked` the shallow copies that it changes itself.
+    made and returns, `reworked` the shallow copies that it changes itself, `asks` what its result says of flags.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -95,6 +110,7 @@ class Summary:
     changes: dict[tuple[Value, str, str], tuple[Change, Conditions]] = field(default_factory=dict)
     contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
     reworked: set[Value] = field(default_factory=set)
+    asks: tuple[Ask, ...] = ()
 
 
 @dataclass

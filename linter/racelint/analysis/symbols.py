@@ -385,6 +385,14 @@ class Symbols:
         source, function = self.functions[function_id]
         return f"{source.name}:{function.owner}" if function.owner else ""
 
+    def outermost(self, function_id: str) -> str:
+        """The method or function of a package in which a closure stands; that itself, if it is no closure."""
+        source, function = self.functions[function_id]
+        while function.parent is not None and function.parent != MODULE and not function.owner:
+            function_id = f"{source.name}:{function.parent}"
+            function = self.functions[function_id][1]
+        return function_id
+
     def is_instance(self, value: Value) -> bool:
         """Whether a value is the instance that a method was called on."""
         if not isinstance(value, Param) or value.index:

@@ -1,0 +1,117 @@
+"""Flags that are asked: what a test says of them, outright or by a helper that returns what it has found.
+
+`if !s.ready.Load() { return }`: all has been done that comes before it is set. `if s.closed.CompareAndSwap(false, true)
+{ ... }`, `if s.closed.Swap(true) { return }`, `if s.swap(done) == done { return }`: nobody else has set it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from racelint.analysis.body import Body
+from racelint.analysis.state import FLAG, TAKE, Held, State
+from racelint.analysis.summary import Ask, Stored
+from racelint.analysis.types import LibraryType
+from racelint.analysis.values import Builtin, TypeValue, Value
+from racelint.model import Attr, Call, Cast, Const, Expr, Jump, Name, Op
+from racelint.span import Span
+
+
+class Asking(Body):
+    """Finds what calls say of flags."""
+
+    def ask_flag(
+        self, asked: Expr, found_set: State | None, found_unset: State | None, compared: Expr | None = None
+    ) -> None:
+        """Note what a test of a call says of flags; `compared` is what the call's result is compared with, if it is."""
+        if not isinstance(asked, Call):
+            return
+        for ask in self._asks(asked, found_set or found_unset):
+            one, other = (found_set, found_unset) if ask.outcome else (found_unset, found_set)
+            plain = compared is None or isinstance(compared, Const)
+            if one is not None and plain and self.knowledge.does(ask.name, "asks"):
+                self.tell(TAKE, (self.kept_at(ask.flag),), asked.span, one)
+            if plain and self.knowledge.does(ask.name, "claims"):
+                self._claim(ask, asked.span, one)
+            if self.knowledge.does(ask.name, "swaps") and _tells_who_was_first(ask.stored, compared):
+                self._claim(ask, asked.span, other)
+
+    def _claim(self, ask: Ask, span: Span, state: State | None) -> None:
+        """Who has set a flag that nobody had set has what follows to himself, until it is set back."""
+        if state is None:
+            return
+        stored = self.evaluate(ask.stored, state.copy()) if isinstance(ask.stored, Const | Name) else ()
+        if not any(map(self.is_unset, stored)):
+            state.held = (*state.held, Held(self.shared_locals.get(ask.flag, ask.flag), span, FLAG))
+
+    def note_asks(self, returned: Jump, state: State) -> None:
+        """Remember what the result says of a helper that does nothing but return what it has found a flag to be."""
+        if self.function.body == (returned,) and returned.value is not None:
+            found = self._returned(returned.value, state)
+            self.summary.asks = tuple([ask._replace(stored=self._given(ask.stored)) for ask in found])
+
+    def _returned(self, expr: Expr, state: State) -> list[Ask]:
+        """What the result of an expression says of flags: a call's own, converted or compared with a constant."""
+        match expr:
+            case Op(operator="not", operands=(inner,)):
+                return [ask._replace(outcome=not ask.outcome) for ask in self._returned(inner, state)]
+            case Op(operator="==" | "!=" as operator, operands=(Call() as inner, Const(value=value) as compared)):
+                is_set = (operator == "==") is bool(value)
+                found = [
+                    ask for ask in self._asks(inner, state)
+                    if not self.knowledge.does(ask.name, "swaps") or _tells_who_was_first(ask.stored, compared)
+                ]  # fmt: skip
+                return [ask._replace(outcome=ask.outcome is is_set) for ask in found]
+            case Cast(value=inner):
+                return self._returned(inner, state)
+            case Call(func=func, args=(inner,)) if isinstance(self.symbols.static(self.source.name, func), TypeValue):
+                return self._returned(inner, state)
+            case Call():
+                return list(self._asks(expr, state))
+            case _:
+                return []
+
+    def _given(self, stored: Stored) -> Stored:
+        """The position among a helper's arguments of what it puts into a flag, if it is given that."""
+        inner = stored.value if isinstance(stored, Cast) else stored
+        if not isinstance(inner, Name) or inner.scope != "local":
+            return inner
+        names = [parameter.name for parameter in self.function.parameters[bool(self.function.owner) :]]
+        return names.index(inner.name) if inner.name in names else None
+
+    def _asks(self, asked: Call, state: State | None) -> Iterator[Ask]:
+        """Of which flag a call asks; where it is a helper's, by what that returns."""
+        for ask in self.asks.get(asked.span, ()):
+            index = ask.stored
+            yield ask._replace(stored=asked.args[index]) if isinstance(index, int) and index < len(asked.args) else ask
+        if state is None or not isinstance(asked.func, Attr) or asked.func.name not in self.knowledge.asks:
+            return
+        found = self._flags(asked, asked.func, state)
+        for name, flag in found:
+            row = self.knowledge.does(name, "sets")
+            stored = asked.args[row.argument] if row is not None and row.argument < len(asked.args) else None
+            if len(found) == 1 or self.knowledge.does(name, "asks"):
+                yield Ask(name, flag, stored, outcome=True)
+
+    def _flags(self, asked: Call, called: Attr, state: State) -> list[tuple[str, Value]]:
+        """The flags of which a call asks, by what the call is known as: `atomic.LoadInt32(&flag)`, `flag.Load()`."""
+        function = self.symbols.static(self.source.name, called)
+        if isinstance(function, Builtin):
+            return [(function.name, flag) for flag in self.evaluate(asked.args[0], state.copy())] if asked.args else []
+        kinds = [(flag, self.types.of(flag)) for flag in self.evaluate(called.base, state.copy())]
+        return [(f"{kind.name}.{called.name}", flag) for flag, kind in kinds if isinstance(kind, LibraryType)]
+
+
+def _tells_who_was_first(stored: Stored, compared: Expr | None) -> bool:
+    """Whether a swap's result says that nobody has swapped before: it is compared with what is put there, or unset."""
+    match stored, compared:
+        case _, None:
+            return True
+        case Name(name=one, scope="global"), Name(name=other, scope="global"):
+            return one == other
+        case Const(value=one), Const(value=other):
+            return one == other or not other
+        case _, Const(value=other):
+            return not other
+        case _:
+            return False
