@@ -180,9 +180,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     write before callers come, what interfaces with a single method lead to; values that one function makes on demand,
     by whoever comes first (a map is lost with its entries, and counts); two stores of one constant; settings of the
     program that are stored again and again; fields that are only added to, of types that keep figures by their name
-    (`queryStats`). Low is also what one goroutine that is started once stores once, if it had to be got first (a
-    client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the
-    function that starts the one goroutine, or a caller of it, starts the other one, too.
+    (`queryStats`); a number or a text that the other side reads for a log only. Low is also what one goroutine that is
+    started once stores once, if it had to be got first (a client, a setting, no constant): who reads it mostly waits
+    for it in a way that cannot be seen; not so if the function that starts the one goroutine, or a caller of it, starts
+    the other one, too.
 
     ## Known limits
 

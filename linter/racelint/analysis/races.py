@@ -12,6 +12,7 @@ from racelint.analysis.effects import (
     MEASURED,
     OWN_KEY,
     SETTING,
+    TOLD,
     Access,
     Act,
     Effects,
@@ -226,7 +227,7 @@ class Races:
                 unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
-                alike = is_same_constant(write.access, other.access)
+                alike = is_same_constant(write.access, other.access) or other.access.detail == TOLD
                 return unseen or made or alike or self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
