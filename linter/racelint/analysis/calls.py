@@ -110,8 +110,12 @@ class Calls(Replay, Library):
         return frozenset(found)
 
     def _tells(self, callee: Value) -> bool:
-        """Whether a function, or a method of a library's object, only makes text of what it is given."""
+        """Whether a function only makes text of what it is given; the project's own goes by a logger's names, too."""
         match callee:
+            case FunctionValue(function=function):
+                own = self.symbols.functions[function][1]
+                takes_any = any(parameter.kind == "variadic" for parameter in own.parameters)
+                return takes_any and self.knowledge.does(f"*.{own.name}", "tells") is not None
             case Builtin(name=name):
                 return self.knowledge.does(name, "tells") is not None
             case Field(base=base, name=name):
