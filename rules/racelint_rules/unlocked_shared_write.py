@@ -161,11 +161,12 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
     `<-ctx.Done()`, if only a `cancel()` of the program ends the context; what precedes the one `ready.Store(true)` and
-    what follows on `if ready.Load()`; one winner of `CompareAndSwap`; variables that are new in each turn of the loop
-    that starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to
-    the start, and come first; what a handler is registered after; what another program of the repository does, or the
-    same one when it has taken another way where it starts (`if mode == "webhook"`). What is taken out of a field that
-    gets another container at once belongs to the taker.
+    what follows on `if ready.Load()`; what precedes all that sets a field under a lock and what has found it set under
+    that lock (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`; variables that are new
+    in each turn of the loop that starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way,
+    from those that lead to the start, and come first; what a handler is registered after; what another program of the
+    repository does, or the same one when it has taken another way where it starts (`if mode == "webhook"`). What is
+    taken out of a field that gets another container at once belongs to the taker.
 
     Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
     one object all accesses are of that object. Of two types behind one interface that start the same function, a
@@ -180,9 +181,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     write before callers come, what interfaces with a single method lead to; values that one function makes on demand,
     by whoever comes first (a map is lost with its entries, and counts); two stores of one constant; settings of the
     program that are stored again and again; fields that are only added to, of types that keep figures by their name
-    (`queryStats`). Low is also what one goroutine that is started once stores once, if it had to be got first (a
-    client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the
-    function that starts the one goroutine, or a caller of it, starts the other one, too.
+    (`queryStats`); a number or a text that the other side reads for a log only. Low is also what one goroutine that is
+    started once stores once, if it had to be got first (a client, a setting, no constant): who reads it mostly waits
+    for it in a way that cannot be seen; not so if the function that starts the one goroutine, or a caller of it, starts
+    the other one, too.
 
     ## Known limits
 

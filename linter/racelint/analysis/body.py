@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.cancelling import Cancelling
-from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, Effects
+from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Effects
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
@@ -232,7 +232,10 @@ class Body(Flow[State, Frame]):
         if self.narrowed and is_seen(path):
             return  # whose object that is, nobody knows
         if kind == "read" and span in self.told:
-            kind = "peek"
+            if self.traits.atomic_steps:
+                kind = "peek"
+            elif self.types.is_scalar(path):
+                detail = TOLD
         elif kind == "read" and span == self.using:
             detail = "used"
         if self.holders:

@@ -93,9 +93,10 @@ class Calls(Replay, Library):
 
     def _told(self, call: Call, callees: Values) -> frozenset[Span]:
         """Where the arguments stand that a call only makes text of: one that is None by now does no harm there."""
-        names = [c.name if isinstance(c, Builtin) else f"*.{c.name}" if isinstance(c, Field) else "" for c in callees]
-        if not names or not all([self.knowledge.does(name, "tells") for name in names]):
+        if not callees or not all([self._tells(callee) for callee in callees]):
             return frozenset()
+        if not self.traits.atomic_steps and call.span != self.effects.discarded:
+            return frozenset()  # the text goes further
         found: set[Span] = set()
         todo = list(call.args)
         while todo:
@@ -107,6 +108,22 @@ class Calls(Replay, Library):
                 case _:
                     pass
         return frozenset(found)
+
+    def _tells(self, callee: Value) -> bool:
+        """Whether a function only makes text of what it is given; the project's own goes by a logger's names, too."""
+        match callee:
+            case FunctionValue(function=function):
+                own = self.symbols.functions[function][1]
+                takes_any = any(parameter.kind == "variadic" for parameter in own.parameters)
+                return takes_any and self.knowledge.does(f"*.{own.name}", "tells") is not None
+            case Builtin(name=name):
+                return self.knowledge.does(name, "tells") is not None
+            case Field(base=base, name=name):
+                found = self.types.of(base)
+                library = found.name if isinstance(found, LibraryType) else "*"
+                return self.knowledge.does(f"{library}.{name}", "tells") is not None
+            case _:
+                return False
 
     def _callees(self, call: Call, state: State) -> Values:
         """What a call calls."""

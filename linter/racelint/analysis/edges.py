@@ -131,7 +131,7 @@ class Edges:
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self.calls[caller].append((callee, site))
-        if (site.given or site.receiver is not None) and self._symbols.is_ordered_by_steps(caller):
+        if self._symbols.is_ordered_by_steps(caller):
             self.sites[caller, site.span, callee] = site
         if caller != callee:
             self.called.add(callee)

@@ -31,6 +31,7 @@ IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem
 SETTING = "setting "  # begins the detail of a store of a package's variable, which is named behind it
 OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
 MEASURED = "measured"  # of a test by size: more or less than something
+TOLD = "told"  # of a read of a number or a text that only goes into a log, where a step is not atomic
 WRITES = IN_PLACE | {"store", "update", "delete"}
 # Accesses of what is in a container.
 CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.collisions import ERROR, LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import WRITES, Act
+from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
@@ -216,6 +216,7 @@ class Guards:
             first.access.kind,
             second.access.kind,
         )
+        unlikely = unlikely or TOLD in (first.access.detail, second.access.detail)
         if shape.startswith("update") and place.kind == "field":  # a number is guarded by a lock of its own object
             unlikely = unlikely or not self._races.identity.is_family(lock.rpartition(".")[0], place.owner)
         if far or callback or found_by_name or unlikely or self._races.callers.goes_behind(breach, other):

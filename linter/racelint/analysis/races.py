@@ -12,12 +12,14 @@ from racelint.analysis.effects import (
     MEASURED,
     OWN_KEY,
     SETTING,
+    TOLD,
     Access,
     Act,
     Effects,
     is_constant,
     is_same_constant,
 )
+from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
@@ -59,6 +61,7 @@ class Races:
         self.ways = Ways(contexts)
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
+        self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)
@@ -168,6 +171,7 @@ class Races:
             or order.is_after_end(write, other)
             or order.is_before(write, other)
             or order.is_before(other, write)
+            or self._gates.order(write, other, self.spots)
         ):
             return Silence.ORDERED
         return None
@@ -229,7 +233,9 @@ class Races:
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
                 alike = is_same_constant(write.access, other.access)
-                return unseen or made or alike or self._is_figure(place) or self._stays_the_same(place)
+                if unseen or made or alike or other.access.detail == TOLD:
+                    return True
+                return self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))

@@ -43,6 +43,9 @@ WIDE = frozenset(
     for module in ("typing", "contextlib")
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
 )
+# What holds nothing but itself, where types are written down.
+SCALARS = frozenset({"bool", "string", "byte", "rune", "uintptr", "time.Duration"})
+SCALARS |= {f"{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in ("", 8, 16, 32, 64, 128)}
 
 
 class Types:
@@ -71,6 +74,11 @@ class Types:
     def container(self, value: Value) -> Container | None:
         """How a value behaves as a container; None if its type is unknown or no container."""
         return self.structures.behaviour(self.of(value))
+
+    def is_scalar(self, value: Value) -> bool:
+        """Whether a value is a number, a truth value or a text: whoever reads it has read all that is in it."""
+        found = self.annotations.structure(self.of(value))
+        return isinstance(found, LibraryType) and not found.pointer and found.name in SCALARS
 
     def of(self, value: Value) -> TypeOf | None:
         """The type of a value."""
