@@ -105,7 +105,7 @@ class Act(Record):
 class CallSite(Record):
     """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path).
 
-    `given` are the arguments that are constants or the caller's own parameters, by the callee's parameter.
+    `given` are the arguments that are constants or can be named by the caller, by the callee's parameter.
     """
 
     callee: str | Value
@@ -142,6 +142,13 @@ class Start(Record):
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
     running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
+
+    def knows(self) -> Iterator[Value]:
+        """What it has from its start: its receiver and its arguments."""
+        if isinstance(self.callee, FunctionValue) and self.callee.receiver is not None:
+            yield self.callee.receiver
+        for values in self.args:
+            yield from values
 
 
 class Crossing(Record):
@@ -183,6 +190,7 @@ class Effects:
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
+    owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop
