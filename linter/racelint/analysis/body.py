@@ -328,6 +328,10 @@ class Body(Flow[State, Frame]):
         """A function or constructor of a library: what it starts."""
 
     @abstractmethod
+    def note_launcher(self, path: Value, values: Values) -> None:
+        """Remember what is put into a field that can be made to call what is registered with it."""
+
+    @abstractmethod
     def lock_kind(self, value: Value) -> str:
         """The kind of lock that a value is, "" for none."""
 

@@ -247,6 +247,7 @@ class Operations(Body):
             path = field(made, name)
             state.heap[path] = values
             self.keep_function(type_id, name, values)
+            self.note_launcher(path, values)
             for value in values:
                 self.effects.store(path, value)
             self._note_lock(type_id, name, values)

@@ -8,6 +8,7 @@ from racelint.analysis.branching import comes_first
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
+from racelint.analysis.launching import Launching
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.places import Places
 from racelint.analysis.signals import Signals
@@ -34,6 +35,7 @@ class Order:
         self._ways = ways
         self._identity = identity
         self.signals = Signals(symbols, effects, contexts, places)
+        self.launching = Launching(symbols, effects, contexts, places)
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
@@ -173,6 +175,8 @@ class Order:
     def _is_started_after(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller on the way to an access starts the other context after that call."""
         context = self._contexts.roots[other.entry.context]
+        if self.launching.precedes(spot, context):
+            return True
         if context.starter is None or context.span is None or spot.entry.context == other.entry.context:
             return False
         calls = [span for caller, span in self._contexts.way(spot.function, spot.entry) if caller == context.starter]
