@@ -75,6 +75,7 @@ class Operations(Body):
                 self._tell(TAKE, channels, span, state)
                 match channel:
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
+                        self.stopped = self.stopped or self.cancelling.lasts(self.id, context, state.told[1])
                         self.tell_of_context(TAKE, context, span, state)
                 return received
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
