@@ -330,6 +330,12 @@ class Effects:
             if all(entry.path != path for entry in entries):
                 entries.append(Crossing(path, loop, span, self.suspensions.get(span, ()), joined))
 
+    def is_private(self, made: Value) -> bool:
+        """Whether nothing that is started here knows an object that is made here, and others do not find it."""
+        if made in self.escaped or made in self.exposed:
+            return False
+        return all(root(value) != made for start in self.starts.values() for value in start.knows())
+
     def all_accesses(self) -> Iterator[Access]:
         """Every access, in the order in which they were first met."""
         for entries in self.accesses.values():

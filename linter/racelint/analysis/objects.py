@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from racelint.analysis.paths import root
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 
 if TYPE_CHECKING:
@@ -74,8 +73,7 @@ class Objects:
         effects = self._effects.get(function)
         if effects is None or Field(whole, name) not in effects.owned:
             return False
-        started = [value for start in effects.starts.values() for value in start.knows()]
-        return whole not in (*effects.escaped, *effects.exposed, *map(root, started))
+        return effects.is_private(whole)
 
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""

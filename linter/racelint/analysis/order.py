@@ -11,6 +11,7 @@ from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.places import Places
+from racelint.analysis.rounds import Rounds
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
@@ -35,12 +36,15 @@ class Order:
         self._ways = ways
         self._identity = identity
         self.signals = Signals(symbols, effects, contexts, places)
+        self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
         if self._is_over(first, second) or self._is_over(second, first) or self.signals.order(first, second):
+            return True
+        if self._rounds.take_turns(first, second):
             return True
         return self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context)
 
