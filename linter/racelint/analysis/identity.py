@@ -155,8 +155,8 @@ class Identity:
         """Whether the object of an access is what a function was given that has started the access: its caller's."""
         starter = self._contexts.roots[spot.entry.context].starter
         roots = [root(path) for path, _, _ in self._outward(spot)]
-        given = [each for each in roots if isinstance(each, Captured) and each.function == starter]
-        return any(isinstance(self._parameter(each), Param) for each in given)
+        given = [self._parameter(each) for each in roots if isinstance(each, Captured) and each.function == starter]
+        return any(isinstance(each, Param) and not self._symbols.is_instance(each) for each in given)
 
     def goes_through(self, spot: Spot, owner: str) -> bool:
         """Whether the way to an access's object leads through an object of a type: what that one has is meant."""

@@ -24,7 +24,9 @@ class Owning(Body):
 
     def _owned_by(self, made: Fresh, state: State) -> frozenset[str]:
         held = {path.name: v for path, v in state.heap.items() if isinstance(path, Field) and path.base == made}
-        own = [name for name, values in held.items() if self._are_made_here(values, state)]
+        kept = [v for path, v in state.heap.items() if not isinstance(path, Field) or path.base != made]
+        elsewhere = {value for values in kept for value in values if isinstance(value, Fresh)}
+        own = [n for n, v in held.items() if self._are_made_here(v, state) and elsewhere.isdisjoint(v)]
         got = [path.name for path in self.effects.owned if path.base == made and path.name not in held]
         return frozenset((*own, *got))
 
@@ -35,7 +37,8 @@ class Owning(Body):
 
     def _is_known(self, made: Fresh, state: State) -> bool:
         """Whether others may have an object that was made here."""
-        return made in state.exposed or made in self.effects.escaped or made in self.published
+        others = (state.exposed, self.effects.escaped, self.published, self.shared_locals)
+        return any([made in known for known in others])
 
     def replay_owned(self, summary: Summary, substitute: Substitute) -> None:
         """The parts of what a callee has made and returns."""

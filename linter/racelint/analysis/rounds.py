@@ -48,7 +48,7 @@ class Rounds:
         entries = self._contexts.entries.get(starter, ())
         if not isinstance(start := root(known), Param) or start.function != starter or not entries:
             return False
-        return all(self._is_made(*self._outward(known, starter, entry)) for entry in entries)
+        return all(self._is_made(*self._outward(known, starter, entry)[:2]) for entry in entries)
 
     def _outward(self, path: Value, function: str, entry: Entry) -> tuple[Value, str, Entry]:
         """An object, as the outermost caller knows it that has given it."""
@@ -72,7 +72,7 @@ class Rounds:
         names = [parameter.name for parameter in self._symbols.functions[function][1].parameters]
         return rebased(path, start, Param(function, names.index(start.name))) if start.name in names else path
 
-    def _is_made(self, path: Value, function: str, _: Entry) -> bool:
+    def _is_made(self, path: Value, function: str) -> bool:
         """Whether a function has made an object, or has it as a part of what it has made, and keeps it to itself."""
         whole = path.base if isinstance(path, Field) else path
         effects = self._effects[function]
