@@ -324,6 +324,10 @@ class Body(Flow[State, Frame]):
         """Whether a value is a thread (or a process)."""
 
     @abstractmethod
+    def tell_owned(self, values: Values, state: State) -> None:
+        """What is returned: parts of objects made here that were made here, too."""
+
+    @abstractmethod
     def expose(self, path: Value, values: Values, state: State) -> None:
         """Others find objects there that were made here."""
 
@@ -338,6 +342,10 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def started_by(self, name: str, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> None:
         """A function or constructor of a library: what it starts."""
+
+    @abstractmethod
+    def note_launcher(self, path: Value, values: Values) -> None:
+        """Remember what is put into a field that can be made to call what is registered with it."""
 
     @abstractmethod
     def lock_kind(self, value: Value) -> str:
@@ -554,6 +562,8 @@ class Body(Flow[State, Frame]):
                 self.answered.setdefault(event, set()).add(answer)
         if self.filled or not self.traits.duck_typed:
             self._tell_contents(values, state)
+        if state is not None and not self.traits.duck_typed:
+            self.tell_owned(values, state)
         known = self.summary.returns
         self.summary.returns = _together(known, values) or (unite([known, values]) if known else values)
 

@@ -456,7 +456,7 @@ class Calls(Replay, Library):
         receiver = given[0][0] if method and given and given[0] else None
         receiver = None if receiver is not None and root(receiver) in self.published else receiver
         plain: list[tuple[int, Value]] = [(index, values[0]) for index, values in enumerate(bound) if len(values) == 1]
-        told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh)
+        told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh, Element)
         constants = tuple([pair for pair in plain if type(pair[1]) in told])
         self.effects.call(function_id, call, receiver, state, certain=self.certain, given=constants)
         self._hand_on(function_id, function, bound, call)

@@ -14,7 +14,7 @@ from racelint.analysis.decorating import Passed
 from racelint.analysis.effects import Access, Act, CallSite, Effects
 from racelint.analysis.modes import Mode
 from racelint.analysis.state import Conditions
-from racelint.analysis.values import Builtin, FunctionValue, Literal, Param, Partial, Value
+from racelint.analysis.values import Builtin, Element, FunctionValue, Literal, Param, Partial, Value
 from racelint.record import Record
 from racelint.span import Span
 
@@ -114,12 +114,15 @@ class Contexts:
         )
         return bool(one) and bool(two) and one.isdisjoint(two) and (one <= inside or two <= inside)
 
-    def given(self, came: Came, callee: str, parameter: Param) -> Value | None:
-        """What a call gives for a parameter, in the caller's terms."""
+    def given(self, came: Came, callee: str, parameter: Param, *, elements: bool = False) -> Value | None:
+        """What a call gives for a parameter, in the caller's terms; one of several only if `elements` are asked for."""
         site = self.sites.get((came.caller, came.span, callee))
         if site is None:
             return None
-        return dict(site.given).get(parameter.index, site.receiver if parameter.index == 0 else None)
+        value = dict(site.given).get(parameter.index)
+        if value is None or (isinstance(value, Element) and not elements):
+            return site.receiver if parameter.index == 0 else None
+        return value
 
     def root(self, function: str, entry: Entry) -> str:
         """The function in which the way to an entry starts."""

@@ -106,7 +106,7 @@ class Act(Record):
 class CallSite(Record):
     """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path).
 
-    `given` are the arguments that are constants or the caller's own parameters, by the callee's parameter.
+    `given` are the arguments that are constants or can be named by the caller, by the callee's parameter.
     """
 
     callee: str | Value
@@ -145,6 +145,13 @@ class Start(Record):
     running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
     needs: Conditions = ALWAYS
 
+    def knows(self) -> Iterator[Value]:
+        """What it has from its start: its receiver and its arguments."""
+        if isinstance(self.callee, FunctionValue) and self.callee.receiver is not None:
+            yield self.callee.receiver
+        for values in self.args:
+            yield from values
+
 
 class Crossing(Record):
     """A container that is iterated across a suspension."""
@@ -175,6 +182,8 @@ class Effects:
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes
     tells_itself: bool = False  # it calls what its object was given, and gives it that object
+    launches: dict[Span, Field] = field(default_factory=dict)  # fields of which what is registered there is called then
+    launchers: dict[tuple[str, str], Values] = field(default_factory=dict)  # what such fields of types are given here
     waits: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # calls that wait for what was started; locks
     joined_at_end: int = 0  # what has surely ended when the function is left
     told: dict[tuple[str, Value, Span], frozenset[tuple[str, Value]]] = field(default_factory=dict)
@@ -186,6 +195,7 @@ class Effects:
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
+    owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop
@@ -322,6 +332,12 @@ class Effects:
             entries = self.crossings.setdefault((loop, span), [])
             if all(entry.path != path for entry in entries):
                 entries.append(Crossing(path, loop, span, self.suspensions.get(span, ()), joined))
+
+    def is_private(self, made: Value) -> bool:
+        """Whether nothing that is started here knows an object that is made here, and others do not find it."""
+        if made in self.escaped or made in self.exposed:
+            return False
+        return all(root(value) != made for start in self.starts.values() for value in start.knows())
 
     def all_accesses(self) -> Iterator[Access]:
         """Every access, in the order in which they were first met."""

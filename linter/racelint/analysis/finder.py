@@ -85,7 +85,7 @@ class Finder:
 
     def _spreading(self) -> Spreading:
         active = {owner for context in self._found.roots for owner in self._owners(context)}
-        objects = Objects(self._symbols, self._places, self._found)
+        objects = Objects(self._symbols, self._places, self._found, self._product.effects)
         receivers = Receivers(self._symbols, self._types, self._places, objects, active)
         deciding = Deciding(self._product.effects, self._edges)
         return Spreading(

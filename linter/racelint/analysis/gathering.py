@@ -29,7 +29,7 @@ class Gathering:
         self._places = places
         self._contexts = contexts
         self._memory = memory
-        self._objects = Objects(symbols, places, contexts)
+        self._objects = Objects(symbols, places, contexts, effects)
 
     def by_place(self) -> dict[Place, list[Spot]]:
         """Every access in every entry state, by place; places that nobody writes after construction are left out."""

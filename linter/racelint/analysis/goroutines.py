@@ -121,8 +121,13 @@ class Goroutines:
 
     def _do_the_same(self, one: Context, two: Context) -> bool:
         """Whether two contexts call one function of the project, at their roots."""
-        called = [{c for _, c in self._effects[f].calls if isinstance(c, str)} for f in (one.function, two.function)]
-        return not called[0].isdisjoint(called[1])
+        return not self._called(one.function).isdisjoint(self._called(two.function))
+
+    def _called(self, function_id: str) -> set[str]:
+        """The functions that one calls, itself or in a closure that it makes for that, as what it defers."""
+        called = {callee for _, callee in self._effects[function_id].calls if isinstance(callee, str)}
+        inner = [self._called(callee) for callee in called if callee.startswith(f"{function_id}.")]
+        return called.union(*inner)
 
     def _precedes(self, spot: Spot, context: Context) -> bool:
         """Whether a store is part of what sets the program up, before a library has any reason to call."""

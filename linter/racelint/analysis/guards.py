@@ -249,7 +249,8 @@ class Guards:
         """Whether it is known whose object a breach is of, or whoever it belongs to, it has the lock itself."""
         owner = lock.rpartition(".")[0]
         identity = self._races.identity
-        return owner == place.owner or not identity.is_whose(breach) or identity.goes_through(breach, owner)
+        known = owner == place.owner or not (identity.is_whose(breach) or identity.is_handed_on(breach))
+        return known or identity.goes_through(breach, owner)
 
     def _is_early(self, spot: Spot) -> bool:
         """Whether an access comes before something is started, in a language in which that is the only order."""

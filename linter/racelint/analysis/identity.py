@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import ELSEWHERE, Contexts
+from racelint.analysis.contexts import ELSEWHERE, Contexts, Entry
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.paths import root
@@ -176,22 +176,50 @@ class Identity:
         """Whether it is open whose object an access is of: one of several, or a caller's."""
         return self._symbols.is_ordered_by_steps(spot.function) and spot.receiver == MAYBE
 
+    def is_handed_on(self, spot: Spot) -> bool:
+        """Whether the object of an access is what a function was given that has started the access: its caller's."""
+        starter = self._contexts.roots[spot.entry.context].starter
+        roots = [root(path) for path, _, _ in self._outward(spot)]
+        given = [self._parameter(each) for each in roots if isinstance(each, Captured) and each.function == starter]
+        return any(isinstance(each, Param) and not self._symbols.is_instance(each) for each in given)
+
     def goes_through(self, spot: Spot, owner: str) -> bool:
         """Whether the way to an access's object leads through an object of a type: what that one has is meant."""
-        path: Value | None = spot.access.path
-        function, entry = spot.function, spot.entry
-        for _ in range(MOST_CALLS):
+        for path, _, _ in self._outward(spot):
             inner = path
             while isinstance(inner, Field | Element | Member):
                 inner = inner.base
                 if self._places.class_of(inner) == owner:
                     return True
-            came = self._contexts.entries.get(function, {}).get(entry)
-            if came is None or not isinstance(inner, Param) or inner.function != function:
-                return False
-            path = self._contexts.given(came, function, inner)
-            function, entry = came.caller, came.entry
         return False
+
+    def _outward(self, spot: Spot) -> Iterator[tuple[Value, str, Entry]]:
+        """The object of an access, as the functions on the way to it know it, and those that have started it."""
+        todo: list[tuple[Value | None, str, Entry]] = [(spot.access.path, spot.function, spot.entry)]
+        for path, function, entry in todo:  # grows
+            if path is None:
+                continue
+            yield path, function, entry
+            if len(todo) < MOST_CALLS:
+                todo += self._one_out(root(path), function, entry)
+
+    def _one_out(self, start: Value, function: str, entry: Entry) -> Iterator[tuple[Value | None, str, Entry]]:
+        """What an object is to who has called a function, or has started it and shares a variable with it."""
+        came = self._contexts.entries.get(function, {}).get(entry)
+        if isinstance(start, Param) and start.function == function and came is not None:
+            yield self._contexts.given(came, function, start, elements=True), came.caller, came.entry
+        if not isinstance(start, Captured) or start.function == function:
+            return
+        starter = self._contexts.roots[entry.context].starter
+        if came is not None:
+            yield self._within(start, came.caller), came.caller, came.entry
+        elif starter is not None:
+            for around in self._contexts.entries.get(starter, ()):
+                yield self._within(start, starter), starter, around
+
+    def _within(self, variable: Captured, function: str) -> Value:
+        """What a variable is to a function: a parameter, if it is one of its own."""
+        return self._parameter(variable) if variable.function == function else variable
 
     def locks_itself(self, first: Spot, second: Spot) -> bool:
         """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""

@@ -85,6 +85,8 @@ class Locking(Starting, Attributes):
                 if isinstance(value, Fresh):
                     self.effects.exposed.setdefault(value, path)
                     state.exposed |= {value}
+                elif isinstance(value, Field):
+                    self.effects.owned.discard(value)
 
     def _own_lock(self, type_id: str) -> str:
         """The kind of lock that a class of the project is, by its methods and its name."""

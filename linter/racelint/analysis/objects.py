@@ -5,12 +5,14 @@ Only for languages in which every unordered access counts: it must be shown that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 
 if TYPE_CHECKING:
     from racelint.analysis.contexts import Contexts, Entry
+    from racelint.analysis.effects import Effects
     from racelint.analysis.places import Places
     from racelint.analysis.symbols import Symbols
 
@@ -21,7 +23,10 @@ MOST_STEPS = 8  # calls through which an object is handed on
 class Objects:
     """Follows objects up the calls to where they come from."""
 
-    def __init__(self, symbols: Symbols, places: Places, contexts: Contexts) -> None:
+    def __init__(
+        self, symbols: Symbols, places: Places, contexts: Contexts, effects: Mapping[str, Effects]
+    ) -> None:  # fmt: skip
+        self._effects = effects
         self._symbols = symbols
         self._places = places
         self._contexts = contexts
@@ -50,10 +55,25 @@ class Objects:
             case Captured():
                 return self._captured(path, function, entry, steps)
             case Field(base=base, name=name):
+                if self._is_own_part(base, name, function, entry, steps):
+                    return FRESH
                 held = self.of(base, function, entry, steps)
                 return held if held == SHARED or self._places.is_inside(base, name) else MAYBE
             case _:
                 return MAYBE  # an element among them: one of several, and mostly each worker has its own key
+
+    def _is_own_part(self, whole: Value, name: str, function: str, entry: Entry, steps: int) -> bool:
+        """Whether a callee has made an object and what lies in its field, and nothing that is started knows either."""
+        while isinstance(whole, Param) and whole.function == function and steps > 0:
+            came = self._contexts.entries.get(function, {}).get(entry)
+            given = self._contexts.given(came, function, whole) if came is not None else None
+            if came is None or given is None:
+                return False
+            whole, function, entry, steps = given, came.caller, came.entry, steps - 1
+        effects = self._effects.get(function)
+        if effects is None or Field(whole, name) not in effects.owned:
+            return False
+        return effects.is_private(whole)
 
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""

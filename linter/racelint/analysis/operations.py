@@ -75,6 +75,7 @@ class Operations(Body):
                 self._tell(TAKE, channels, span, state)
                 match channel:
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
+                        self.stopped = self.stopped or self.cancelling.lasts(self.id, context, state.told[1])
                         self.tell_of_context(TAKE, context, span, state)
                 return received
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
@@ -247,6 +248,7 @@ class Operations(Body):
             path = field(made, name)
             state.heap[path] = values
             self.keep_function(type_id, name, values)
+            self.note_launcher(path, values)
             for value in values:
                 self.effects.store(path, value)
             self._note_lock(type_id, name, values)

@@ -8,8 +8,10 @@ from racelint.analysis.branching import comes_first
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
+from racelint.analysis.launching import Launching
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.places import Place, Places
+from racelint.analysis.rounds import Rounds
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
@@ -34,12 +36,16 @@ class Order:
         self._ways = ways
         self._identity = identity
         self.signals = Signals(symbols, effects, contexts, places)
+        self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
+        self.launching = Launching(symbols, effects, contexts, places)
         self._kept: dict[Place, bool] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
         if self._is_over(first, second) or self._is_over(second, first) or self.signals.order(first, second):
+            return True
+        if self._rounds.take_turns(first, second):
             return True
         return self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context)
 
@@ -176,6 +182,8 @@ class Order:
     def _is_started_after(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller on the way to an access starts the other context after that call."""
         context = self._contexts.roots[other.entry.context]
+        if self.launching.precedes(spot, context):
+            return True
         if context.starter is None or context.span is None or spot.entry.context == other.entry.context:
             return False
         calls = [span for caller, span in self._contexts.way(spot.function, spot.entry) if caller == context.starter]

@@ -16,6 +16,7 @@ from racelint.analysis.conditions import holds
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
+from racelint.analysis.owning import Owning
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
 from racelint.analysis.state import (
     DONE,
@@ -56,7 +57,7 @@ from racelint.model import Const, Function
 from racelint.span import Span
 
 
-class Replay(Locking, Origins):
+class Replay(Locking, Origins, Owning):
     """Applies summaries."""
 
     def _bind(self, function: Function, given: tuple[Values, ...], keywords: Keywords) -> list[Values]:
@@ -98,6 +99,8 @@ class Replay(Locking, Origins):
             self.replay_changes(summary, substitute, step, state)
         if summary.contents:
             self.replay_contents(summary, substitute)
+        if summary.owned:
+            self.replay_owned(summary, substitute)
         results = substitute.values(summary.returns)  # paths in it mean what they held before the call
         if state.reads is not None and len(summary.returns) == 1 and isinstance(summary.returns[0], Field):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]

@@ -6,6 +6,7 @@ import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
+from racelint.analysis.paths import union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -87,10 +88,26 @@ class Starting(Body):
             self.effects.start(start)
         if kind == GOROUTINE:
             state.running |= {span}
+            self.note_launch(callee, span)
         given = [v for values in args for v in values]
         named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])
         if named and len(self.summary.starts) < MOST_EVENTS:
             self.summary.starts[start] = None
+
+    def note_launch(self, method: Value, span: Span) -> None:
+        """Remember that an object in a field is made to call what was registered with it."""
+        if not isinstance(method, Field) or not isinstance(method.base, Field):
+            return
+        found = self.types.of(method.base)
+        if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{method.name}", "launches"):
+            self.effects.launches[span] = method.base
+
+    def note_launcher(self, path: Value, values: Values) -> None:
+        """Remember what is put into a field that can be made to call what is registered with it."""
+        found = self.types.of(path) if isinstance(path, Field) and self.knowledge.launched else None
+        if isinstance(path, Field) and isinstance(found, LibraryType) and found.name in self.knowledge.launched:
+            key = (self.types.class_of(path.base) or "", path.name)
+            self.effects.launchers[key] = union(self.effects.launchers.get(key, ()), values)
 
     def note_single(self, call: Call) -> None:
         """Remember executors of one worker."""
@@ -248,6 +265,7 @@ class Starting(Body):
             state.wait()
             return
         library = found.name if isinstance(found, LibraryType) else ""
+        self.note_launch(path, call)
         if library:
             self._tell_group(base, f"{library}.{name}", call, state)
             self.tell_flag(f"{library}.{name}", (base,), args, call, state)

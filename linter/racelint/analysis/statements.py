@@ -239,6 +239,7 @@ class Statements(Calls, Asking):
 
     def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
         """Give a path other values."""
+        self.note_launcher(path, values)
         if is_shared_path(path) or self._is_known_elsewhere(root(path)):
             kind = "update" if self.updating else "store"
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))

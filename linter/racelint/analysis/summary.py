@@ -80,7 +80,8 @@ class Summary:
     it waits for a thread, `told` what it surely does with channels and groups, of which `renewed` have new members;
     `starts` are callables of the caller that it starts, `checked` the paths that it tests
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
-    made and returns, `reworked` the shallow copies that it changes itself, `asks` what its result says of flags.
+    made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
+    made and returns which hold others that it has made, `asks` what its result says of flags.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -110,6 +111,7 @@ class Summary:
     changes: dict[tuple[Value, str, str], tuple[Change, Conditions]] = field(default_factory=dict)
     contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
     reworked: set[Value] = field(default_factory=set)
+    owned: dict[Value, frozenset[str]] = field(default_factory=dict)
     asks: tuple[Ask, ...] = ()
 
 

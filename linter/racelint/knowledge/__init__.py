@@ -23,6 +23,7 @@ DOES = {
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps", "copies",
+    "launches",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
@@ -260,6 +261,7 @@ class Knowledge:
         self.aliases = aliases
         rows = [(name, row) for name, rows in self.functions.items() for row in rows]
         self.sets = frozenset(name for name, row in rows if row.does == "sets")
+        self.launched = frozenset(name.rpartition(".")[0] for name, row in rows if row.does == "launches")
         self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
