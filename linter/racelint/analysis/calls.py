@@ -73,7 +73,7 @@ class Calls(Replay, Library):
         special = self._special(call, callees, args, state)
         if special is not None:
             return special
-        results = [self._apply_found(callee, args, keywords, call.span, state) for callee in callees]
+        results = self._apply_each(callees, args, keywords, call.span, state)
         if _waits_for_start(call):
             state.wait()
         return unite(results)
@@ -264,6 +264,19 @@ class Calls(Replay, Library):
                 return NOTHING_KNOWN
             case _:
                 return None
+
+    def _apply_each(
+        self, callees: Values, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> list[Values]:
+        """The results of all that a call may call; one that never returns ends nothing where another one does."""
+        results: list[Values] = []
+        stopped, ended = self.stopped, bool(callees)
+        for callee in callees:
+            self.stopped = False
+            results.append(self._apply_found(callee, args, keywords, call, state))
+            ended = ended and self.stopped
+        self.stopped = stopped or ended
+        return results
 
     def _apply_found(
         self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
