@@ -30,7 +30,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name, Op, Source, Star
+from racelint.model import Attr, Build, Call, Const, Expr, Function, Item, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
 TAKING = frozenset(
@@ -93,7 +93,12 @@ class Calls(Replay, Library):
 
     def _told(self, call: Call, callees: Values) -> frozenset[Span]:
         """Where the arguments stand that a call only makes text of: one that is None by now does no harm there."""
-        if not callees or not all([self._tells(callee) for callee in callees]):
+        match call.func:
+            case Attr(base=Const(value=value), name=name):
+                tells = self.knowledge.does(f"{type(value).__name__}.{name}", "tells") is not None
+            case _:
+                tells = bool(callees) and all([self._tells(callee) for callee in callees])
+        if not tells:
             return frozenset()
         if not self.traits.atomic_steps and call.span != self.effects.discarded:
             return frozenset()  # the text goes further
