@@ -27,7 +27,7 @@ class Admitted:
         self._places = places
         self._contexts = contexts
         self._of_callers: dict[str, set[str]] | None = None
-        self._telling: dict[str, bool] = {}
+        self._telling: set[str] | None = None
 
     def shared_by(self, function_id: str, entry: Entry) -> str:
         """The type of a method that a caller has come to, if its code says that others may be there, too."""
@@ -78,14 +78,10 @@ class Admitted:
 
     def _tells(self, owner: str) -> bool:
         """Whether a thread that objects of a type start calls out with the object."""
-        if owner not in self._telling:
-            self._telling[owner] = any(
-                effects.tells_itself
-                and self._symbols.owner_of(function_id) == owner
-                and self._is_on_own_thread(function_id)
-                for function_id, effects in self._effects.items()
-            )
-        return self._telling[owner]
+        if self._telling is None:
+            tell = [function_id for function_id, effects in self._effects.items() if effects.tells_itself]
+            self._telling = {self._symbols.owner_of(f) for f in tell if self._is_on_own_thread(f)}
+        return owner in self._telling
 
     def _is_on_own_thread(self, function_id: str) -> bool:
         for entry in self._contexts.entries.get(function_id, ()):
