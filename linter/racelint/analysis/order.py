@@ -18,6 +18,7 @@ from racelint.analysis.state import GIVEN, LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
 from racelint.model import Function
+from racelint.span import Span
 
 MOST_STEPS = 3  # calls through which a starter demands something
 
@@ -39,6 +40,7 @@ class Order:
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
         self._kept: dict[Place, bool] = {}
+        self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
@@ -144,12 +146,15 @@ class Order:
         """Whether the starter of a context has surely called a function, itself or by others, before that start."""
         if context.starter is None or context.span is None:
             return False
-        body = self._symbols.functions[context.starter][1].body
-        first = [
-            callee for span, callee in self._effects[context.starter].calls
-            if isinstance(callee, str) and comes_first(body, span, context.span)
-        ]  # fmt: skip
-        return any(self._leads(callee, function_id, MOST_STEPS) for callee in first)
+        return any(self._leads(c, function_id, MOST_STEPS) for c in self._called_before(context.starter, context.span))
+
+    def _called_before(self, starter: str, start: Span) -> list[str]:
+        """What a function has surely called before a spot of its own."""
+        if (starter, start) not in self._before:
+            body, calls = self._symbols.functions[starter][1].body, self._effects[starter].calls
+            first = [c for span, c in calls if isinstance(c, str) and comes_first(body, span, start)]
+            self._before[starter, start] = first
+        return self._before[starter, start]
 
     def _leads(self, caller: str, function_id: str, steps: int) -> bool:
         """Whether one function calls another one, in a few steps."""

@@ -35,6 +35,7 @@ class Signals:
         self._uses: dict[Value, set[tuple[bool, object]]] | None = None
         self._given: dict[Value, list[tuple[str, Value]]] = {}
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
+        self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
     def order(self, first: Spot, second: Spot) -> bool:
@@ -97,7 +98,12 @@ class Signals:
     def _levels(self, spot: Spot) -> Iterator[tuple[str, Entry, Told, Span | None]]:
         """The function of an access and those that have called it, each with what it has done by then, and the call."""
         yield spot.function, spot.entry, _told(spot), None
-        function, entry = spot.function, spot.entry
+        key = (spot.function, spot.entry)
+        if key not in self._callers:
+            self._callers[key] = list(self._levels_above(*key))
+        yield from self._callers[key]
+
+    def _levels_above(self, function: str, entry: Entry) -> Iterator[tuple[str, Entry, Told, Span | None]]:
         for _ in range(MOST_STEPS):
             came = self._contexts.entries.get(function, {}).get(entry)
             if came is None:
