@@ -5,7 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import Keywords, visible
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.library import Library
-from racelint.analysis.paths import Substitute, bounded, element, root, unite
+from racelint.analysis.paths import Substitute, bounded, element, root, union, unite
 from racelint.analysis.replay import Replay
 from racelint.analysis.starting import GOROUTINE, RUNS, WAITS
 from racelint.analysis.state import Invoke, Predicate, State
@@ -481,7 +481,17 @@ class Calls(Replay, Library):
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)
         results = self._replay(function_id, function, summary, bound, call, state)
+        if any([isinstance(value, Literal) for value in results]) and self._is_overridden(function_id, receiver):
+            results = union(results, NOTHING_KNOWN)
         return self.remembered(function_id, function, results, call, state)
+
+    def _is_overridden(self, function_id: str, receiver: Value | None) -> bool:
+        """Whether an object may be of a type that puts another method in the place of this one."""
+        source, function = self.symbols.functions[function_id]
+        if receiver is None or isinstance(receiver, Fresh) or not self.traits.duck_typed:
+            return False
+        others = self.symbols.overrides(f"{source.name}:{function.owner}", function.name)
+        return any([self.symbols.functions[other][0].reported for other in others])
 
     def _hand_on(self, function_id: str, function: Function, bound: list[Values], call: Span) -> None:
         """Callables that a nested function of the callee may call."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 from racelint.analysis.calls import is_abstract
 from racelint.analysis.conditions import Conditions, is_path
 from racelint.analysis.deferring import Deferring
@@ -57,7 +60,7 @@ from racelint.model import (
 from racelint.span import Span
 
 COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what works on anything
-ORDERED = {"<", "<=", ">", ">="}
+ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 SCALARS = {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "not", "compare"}
 ARITHMETIC = {"+", "-", "*", "/", "%", "&", "|", "^", "&^", "<<", ">>"}
 
@@ -137,18 +140,20 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 return (Literal(value, type(value).__name__ if value is not None else "None"),)
             case Item():
                 return self._item(expr, state)
-            case Op(operator=operator, operands=operands, span=span):
-                special = self.operate(expr, state) if operator in OPERATIONS else None
+            case Op(operator=name, operands=operands, span=span):
+                special = self.operate(expr, state) if name in OPERATIONS else None
                 if special is not None:
                     return special
-                outer, self.measuring = self.measuring, operator in ORDERED
-                for operand in operands:
-                    self.evaluate(operand, state) if operator in COMPARED else self.use(operand, state)
+                outer, self.measuring = self.measuring, name in ORDERED
+                look = self.evaluate if name in COMPARED else self.use
+                looked = [look(operand, state) for operand in operands]
                 self.measuring = outer
-                if operator in SCALARS:
+                if name in ORDERED and all(isinstance(o, Call | Const) or _is_local(o) for o in operands):
+                    return _ordered(ORDERED[name], *looked)
+                if name in SCALARS:
                     return NOTHING_KNOWN
                 result = Result(self.site(span, state))
-                if operator in ARITHMETIC and not self.traits.duck_typed:
+                if name in ARITHMETIC and not self.traits.duck_typed:
                     self.foreign.add(result)  # a number: no type of ours says what that means
                 return (result,)
             case Build():
@@ -319,13 +324,11 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         if not isinstance(call.func, Attr) or not is_path(call.func.base):
             return False
         name = call.func.name
-        return all(
-            [
-                self._is_unbounded(owner)
-                and any([self.knowledge.does(f"{kind}.{name}", "at-once") for kind in self._kinds(owner, name)])
-                for owner in self.evaluate(call.func.base, state)
-            ]
-        )
+        return all([self._never_waits(owner, name) for owner in self.evaluate(call.func.base, state)])
+
+    def _never_waits(self, owner: Value, method: str) -> bool:
+        rows = [self.knowledge.does(f"{kind}.{method}", "at-once") for kind in self._kinds(owner, method)]
+        return any([row is not None and (not row.keyword or self._is_unbounded(owner, row.keyword)) for row in rows])
 
     def _kinds(self, value: Value, method: str) -> list[str]:
         """The library's types that a value is of, itself or by its class if that has no coroutine of the same name."""
@@ -338,7 +341,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                     return [a.name for a in self.symbols.ancestors(type_id) if isinstance(a, Builtin)]
         return []
 
-    def _is_unbounded(self, queue: Value) -> bool:
+    def _is_unbounded(self, queue: Value, keyword: str) -> bool:
         """Whether nothing is said of the size of what a field keeps where it is made."""
         owner = self.types.class_of(queue.base) if isinstance(queue, Field) else None
         declared = self.symbols.field(owner, queue.name) if owner and isinstance(queue, Field) else None
@@ -346,7 +349,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             return False
         module = declared[0].partition(":")[0]
         made = [assigned.value for assigned in declared[1].values if isinstance(assigned.value, Call)]
-        sized = [call for call in made if call.args or any(name == "maxsize" for name, _ in call.keywords)]
+        sized = [call for call in made if call.args or any(name == keyword for name, _ in call.keywords)]
         return not any(isinstance(self.symbols.static(module, call.func), Builtin) for call in sized)
 
     def _await(self, values: Values, span: Span, state: State) -> Values:
@@ -381,6 +384,19 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         elements = NOTHING_KNOWN if expr.delegated else values
         self.summary.yields = unite([self.summary.yields, elements]) if self.summary.yields else elements
         return NOTHING_KNOWN
+
+
+def _is_local(expr: Expr) -> bool:
+    return isinstance(expr, Name) and expr.scope == "local"
+
+
+def _ordered(order: Callable[[int, int], bool], left: Values, right: Values) -> Values:
+    """What a comparison gives, where nothing but numbers can stand on both sides: `ports_left() > 0` of a stub."""
+    sides = [[v.value for v in side if isinstance(v, Literal) and isinstance(v.value, int)] for side in (left, right)]
+    if len(sides[0]) < len(left) or len(sides[1]) < len(right):
+        return NOTHING_KNOWN
+    outcomes = {order(one, two) for one in sides[0] for two in sides[1]}
+    return tuple([Literal(outcome, "bool") for outcome in sorted(outcomes)]) or NOTHING_KNOWN
 
 
 def _is_cheap(expr: Expr) -> bool:
