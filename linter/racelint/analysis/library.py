@@ -31,7 +31,7 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.knowledge import LibraryFunction
+from racelint.knowledge import Container, LibraryFunction
 from racelint.span import Span
 
 
@@ -184,10 +184,7 @@ class Library(Origins):
             if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "polls"):
                 self.effects.polls = True
             container = self.knowledge.guess
-            foreign = base == UNKNOWN or not self.traits.duck_typed or (by_name and name not in container.by_name)
-            keys = args[0] if args and name in container.reads else ()
-            unhashable = any([isinstance(key, Fresh) and self.types.container(key) is not None for key in keys])
-            if found is not None or foreign or unhashable:
+            if found is not None or base == UNKNOWN or self._is_no_container(container, name, args, by_name):
                 return (Result(self.site(call, state)),)
         if name in container.views and not args:
             return (view(base, container.views[name]),)
@@ -217,6 +214,15 @@ class Library(Origins):
         if change == "insert" and f".{name}()" in SPREADS and args:
             self._take_over(base, args[0], state)
         return result
+
+    def _is_no_container(self, guess: Container, name: str, args: tuple[Values, ...], by_name: bool) -> bool:
+        """Whether what has no type takes what no container does: arguments by name (options of a copy apart), a key
+        that cannot be hashed.
+        """
+        if not self.traits.duck_typed or (by_name and name not in (*guess.by_name, *guess.copies)):
+            return True
+        keys = args[0] if args and name in guess.reads else ()
+        return any([isinstance(key, Fresh) and self.types.container(key) is not None for key in keys])
 
     def _take_over(self, base: Value, given: Values, state: State) -> None:
         """The entries of a display replace those of the mapping that takes it over."""
