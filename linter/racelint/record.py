@@ -4,6 +4,7 @@ At run time a record is a NamedTuple: cheap to make, to hash and to pickle. A ty
 instead, because comparing recursive tuple types by structure takes mypy minutes where nominal ones take none.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,3 +21,13 @@ if TYPE_CHECKING:
 
 else:
     Record = NamedTuple
+
+
+def records(node: object) -> Iterator[object]:
+    """All records in a statement, an expression or a block, and itself."""
+    todo = [node]
+    while todo:
+        found = todo.pop()
+        yield found
+        if isinstance(found, tuple):
+            todo += [part for part in found if isinstance(part, tuple)]

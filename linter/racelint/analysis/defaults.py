@@ -30,6 +30,7 @@ from racelint.model import (
     Star,
     Yield,
 )
+from racelint.record import records
 from racelint.span import Span
 
 CONSTRUCTOR = "__init__"
@@ -139,7 +140,7 @@ def picks_elements(function: Function, change: Change) -> bool:
     """Whether a change is made for some elements of a loop only, by what each of them is."""
     for loop in around(function.body, change.span):
         if isinstance(loop, Loop) and loop.target is not None:
-            names = {inner.name for inner in _nodes(loop.target) if isinstance(inner, Name)}
+            names = {inner.name for inner in records(loop.target) if isinstance(inner, Name)}
             tests = [stmt.test for stmt in around(loop.body, change.span) if isinstance(stmt, Branch)]
             if any(_mentions(test, name) for test in tests for name in names):
                 return True
@@ -164,7 +165,7 @@ def _overwritten(function: Function, name: str) -> set[object]:
 
 def _is_lent(block: Block, name: str) -> bool:
     """Whether what is kept of a parameter is none of it: it is handed to calls that answer, and to nothing else."""
-    for node in _nodes(block):
+    for node in records(block):
         match node:
             case Eval(value=Call(args=args, keywords=keywords)):
                 if any(_is_it(arg, name) for arg in (*args, *[value for _, value in keywords])):
@@ -183,14 +184,4 @@ def _is_it(expr: Expr, name: str) -> bool:
 
 
 def _mentions(node: object, name: str) -> bool:
-    return any(isinstance(inner, Name) and inner.name == name for inner in _nodes(node))
-
-
-def _nodes(node: object) -> Iterator[object]:
-    """All records in a statement, an expression or a block."""
-    todo = [node]
-    while todo:
-        found = todo.pop()
-        yield found
-        if isinstance(found, tuple):
-            todo += [part for part in found if isinstance(part, tuple)]
+    return any(isinstance(inner, Name) and inner.name == name for inner in records(node))

@@ -16,6 +16,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Field, Value
 from racelint.model import Assign, Attr, Branch, Const, Expr, Logic, Make, Op, Update
+from racelint.record import records
 from racelint.span import Span
 
 ONCE = frozenset({"goroutine", "thread"})  # what is run from its beginning to its end, once a start
@@ -77,7 +78,7 @@ class Gates:
         taken = dict(arms(body, spot.access.span))
         return {
             asked
-            for node in _nodes(body)
+            for node in records(body)
             if isinstance(node, Branch) and node.span in taken
             for asked in _set_if(node.test, outcome=taken[node.span] == 0)
         }
@@ -123,7 +124,7 @@ class Gates:
             module = place.owner.partition(":")[0]
             functions = self._symbols.functions.values()
             bodies = tuple([f.body for source, f in functions if source.name == module and source.reported])
-            self._stores[place] = {span for node in _nodes(bodies) for span in _stores(node, place.name)}
+            self._stores[place] = {span for node in records(bodies) for span in _stores(node, place.name)}
         return self._stores[place]
 
 
@@ -146,7 +147,7 @@ def _stores(node: object, name: str) -> Iterator[Span]:
     """Where a statement or an expression gives a field a value, or says where it lies."""
     match node:
         case Assign(targets=targets):
-            yield from (each.span for each in _nodes(targets) if isinstance(each, Attr) and each.name == name)
+            yield from (each.span for each in records(targets) if isinstance(each, Attr) and each.name == name)
         case Update(target=Attr(name=field, span=span)) if field == name:
             yield span
         case Op(operator="address", operands=(Attr(name=field), *_), span=span) if field == name:
@@ -155,13 +156,3 @@ def _stores(node: object, name: str) -> Iterator[Span]:
             given = dict(fields).get(name, Const(None))
             if not (isinstance(given, Const) and not given.value):
                 yield node.span
-
-
-def _nodes(node: object) -> Iterator[object]:
-    """All records in a statement, an expression or a block."""
-    todo = [node]
-    while todo:
-        found = todo.pop()
-        yield found
-        if isinstance(found, tuple):
-            todo += [part for part in found if isinstance(part, tuple)]
