@@ -234,7 +234,7 @@ class Body(Flow[State, Frame]):
         if kind == "read" and span in self.told:
             if self.traits.atomic_steps:
                 kind = "peek"
-            elif self.types.is_scalar(path):
+            elif self.types.is_one_of(path, self.traits.scalars):
                 detail = TOLD
         elif kind == "read" and span == self.using:
             detail = "used"

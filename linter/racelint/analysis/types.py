@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from racelint.analysis.annotations import STEPS, Annotations
 from racelint.analysis.counterparts import Counterparts
 from racelint.analysis.expressions import Expressions
@@ -43,9 +45,6 @@ WIDE = frozenset(
     for module in ("typing", "contextlib")
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
 )
-# What holds nothing but itself, where types are written down.
-SCALARS = frozenset({"bool", "string", "byte", "rune", "uintptr", "time.Duration"})
-SCALARS |= {f"{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in ("", 8, 16, 32, 64, 128)}
 
 
 class Types:
@@ -75,10 +74,10 @@ class Types:
         """How a value behaves as a container; None if its type is unknown or no container."""
         return self.structures.behaviour(self.of(value))
 
-    def is_scalar(self, value: Value) -> bool:
-        """Whether a value is a number, a truth value or a text: whoever reads it has read all that is in it."""
+    def is_one_of(self, value: Value, names: Set[str]) -> bool:
+        """Whether a value is of one of some types of the language or a library, itself and not by a pointer."""
         found = self.annotations.structure(self.of(value))
-        return isinstance(found, LibraryType) and not found.pointer and found.name in SCALARS
+        return isinstance(found, LibraryType) and not found.pointer and found.name in names
 
     def of(self, value: Value) -> TypeOf | None:
         """The type of a value."""

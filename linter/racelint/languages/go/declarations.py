@@ -36,7 +36,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MODULE = "<module>"
-TRAITS = Traits(atomic_steps=False, capital_types=False, duck_typed=False, deep_copy="DeepCopy()")
+SIZED = {f"{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in ("", 8, 16, 32, 64, 128)}
+TRAITS = Traits(
+    atomic_steps=False, capital_types=False, duck_typed=False, deep_copy="DeepCopy()",
+    scalars=frozenset({"bool", "string", "byte", "rune", "uintptr", "time.Duration", *SIZED}),
+)  # fmt: skip
 
 
 class Lowering(TypeDeclarations):
