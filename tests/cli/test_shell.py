@@ -263,6 +263,14 @@ def test_a_closed_standard_error_is_no_trouble(tree, bug):
 
 
 @POSIX
+def test_an_interrupt_of_code_made_from_text_is_told_by_the_status(tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "from racelint import cli\ncli.cli.main = lambda **_: exec('raise KeyboardInterrupt')\ncli.main()\n", "utf-8"
+    )
+    assert subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, check=False).returncode == 130
+
+
+@POSIX
 @pytest.mark.parametrize(
     ("said", "jobs"), [("analysing", "1"), ("to be read", "1"), ("to be read", "3"), ("reading them", "1")]
 )

@@ -36,6 +36,9 @@ def _status() -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _stop_workers()
+        # Below `python -m`, CPython ends by SIGINT if the last code that it ran from text (as dataclasses do) ended in
+        # an interrupt, whether or not that was caught.
+        exec("")
         return INTERRUPTED
     except RacelintError as error:
         tell(f"racelint: error: {error}")
