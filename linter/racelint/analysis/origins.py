@@ -5,6 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, visible
 from racelint.analysis.handing import Handing, named_in
 from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
+from racelint.analysis.settling import placed
 from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Conditions, State
@@ -36,6 +37,7 @@ from racelint.span import Span
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
 REMOVALS = frozenset({".pop()", ".popitem()", ".popleft()", ".remove()", ".discard()", ".clear()", "del"})
 QUIET = frozenset({".sort()", ".reverse()"})
+PLACING = frozenset({".remove()", ".insert()", ".append()"})
 READS = frozenset({"[...]"})  # an entry that reading adds is no change of the object's content
 
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
@@ -58,11 +60,19 @@ class Origins(Handing):
             return
         names = named_in(self.sink) if self.sink is not None else ()
         change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
-        change = change._replace(settled=True) if self.settling else change
+        change = change._replace(settled=True) if self.settling or self._only_places(operation, span) else change
         if not self.traits.duck_typed and self.sink is not None:
             change = change._replace(through=self._named_by(self.sink, state))
         for path in self._changed_paths(target, kind):
             self._record(change._replace(target=path), state.conditions())
+
+    def _only_places(self, operation: str, span: Span) -> bool:
+        """Whether a change is one half of putting a constant of a list to one of its ends."""
+        if operation not in PLACING or not self.traits.duck_typed:
+            return False
+        if self.placed is None:
+            self.placed = frozenset(placed(self.function.body))
+        return span in self.placed
 
     def _named_by(self, expr: Expr, state: State) -> Values:
         """What the variable holds that a path starts from; of a struct made here as a copy, that it is one."""

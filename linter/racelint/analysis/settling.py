@@ -1,15 +1,19 @@
-"""Settling: stores that only put right what a test has found wanting in the same entry, by nothing but what is there.
+"""Settling: changes that only put right what is there, by nothing but what is there.
 
-Whoever comes first does the same as everybody else would: `if d[k] is None: d[k] = []`.
+Whoever comes first does the same as everybody else would: `if d[k] is None: d[k] = []`, or puts a constant at one end
+of a list: `names.remove("id")`, `names.insert(0, "id")`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from racelint.analysis.state import Predicate, State
 from racelint.analysis.values import Element, Literal, Value, Values
-from racelint.model import Attr, Build, Call, Choice, Const, Expr, Item, Logic, Name, Op
+from racelint.model import Attr, Block, Build, Call, Choice, Const, Eval, Expr, Item, Logic, Name, Op
+from racelint.record import records
+from racelint.span import Span
 
 WANTING = "wanting"
 
@@ -37,6 +41,24 @@ def is_settled(
 def is_filler(value: Value) -> bool:
     """Whether a value stands where there was nothing before; what is noted by a `True` is not nothing."""
     return isinstance(value, Literal) and value.value is not True
+
+
+def placed(body: Block) -> Iterator[Span]:
+    """The calls that take a constant out of a list and put it in again, always at the same end."""
+    for block in records(body):
+        for first, second in pairwise(block) if type(block) is tuple else ():
+            if isinstance(first, Eval) and isinstance(second, Eval) and _is_placing(first.value, second.value):
+                yield from (call.span for call in (first.value, second.value) if isinstance(call, Call))
+
+
+def _is_placing(first: Expr, second: Expr) -> bool:
+    match first, second:
+        case (
+            Call(func=Attr(base=Name(name=one, scope=scope), name="remove"), args=(Const() as taken,)),
+            Call(func=Attr(base=Name(name=other, scope=same), name="insert" | "append"), args=(*where, Const() as put)),
+        ):
+            return (one, scope) == (other, same) and taken == put and where in ([], [Const(0)])
+    return False
 
 
 def _is_nothing(expr: Expr, makes: Callable[[Expr], bool]) -> bool:
