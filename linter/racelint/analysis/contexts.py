@@ -98,6 +98,7 @@ class Contexts:
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
     modes: dict[str, frozenset[Mode]] = field(default_factory=dict)  # by a function, what the process is that runs it
+    modes_of_starts: dict[tuple[str, Span], frozenset[Mode]] = field(default_factory=dict)  # by a starter and its spot
     processes: dict[int, frozenset[str]] = field(default_factory=dict)  # the outermost functions that start a context
     inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from

@@ -95,7 +95,8 @@ class Goroutines:
     def _modes(self, spot: Spot, context: Context) -> frozenset[Mode]:
         """What a process may be in which an access happens; nothing if that is not known."""
         root = context.starter or self._contexts.root(spot.function, spot.entry)
-        return self._contexts.modes.get(root, frozenset())
+        of_root = self._contexts.modes.get(root, frozenset())
+        return self._contexts.modes_of_starts.get((root, context.span), of_root) if context.span else of_root
 
     def _are_alternatives(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
         """Whether two methods start what does the same, and nobody calls both: a caller has his choice."""

@@ -53,6 +53,18 @@ class Modes:
         self._edges = edges
         self._runs_once = runs_once
 
+    def of_starts(self, modes: Mapping[str, frozenset[Mode]]) -> dict[tuple[str, Span], frozenset[Mode]]:
+        """By a function and a spot where it starts something, the modes in which it does; `modes` are what `all` gave.
+
+        What several spots start runs in the modes of all of them, and yet each start is in its own.
+        """
+        found: dict[tuple[str, Span], frozenset[Mode]] = {}
+        for starter, effects in self._product.items():
+            for start in effects.starts.values() if starter in modes else ():
+                ways = self._arms(starter, start.span)
+                found[starter, start.span] = frozenset([_taken(mode, starter, ways) for mode in modes[starter]])
+        return found
+
     def all(self) -> dict[str, frozenset[Mode]]:
         """By a function, the modes in which it may run."""
         found: dict[str, set[Mode]] = defaultdict(set)
@@ -88,10 +100,14 @@ class Modes:
             for start in (effects.starts.values() if effects is not None else ())
             if isinstance(start.callee, FunctionValue) and start.kind not in ("binding", COMMAND)
         ]
-        once = bool(sites) and bool(self._runs_once(function_id))
-        body = self._symbols.functions[function_id][1].body
         for callee, span in sites:
-            yield callee, tuple(arms(body, span)) if once else ()
+            yield callee, self._arms(function_id, span)
+
+    def _arms(self, function_id: str, span: Span) -> tuple[tuple[Span, int], ...]:
+        """The arms that lead to a spot of a function, if they are taken for good."""
+        if not self._runs_once(function_id):
+            return ()
+        return tuple(arms(self._symbols.functions[function_id][1].body, span))
 
 
 def _taken(mode: Mode, function_id: str, ways: tuple[tuple[Span, int], ...]) -> Mode:
