@@ -95,6 +95,7 @@ class Body(Flow[State, Frame]):
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
+        self.was_read: frozenset[Span] = frozenset()  # what the call at hand needs and has read before it was put off
         self.using: Span | None = None  # the expression at hand that would fail if its value were gone
         self.testing = False  # the expression at hand decides a branch
         self.measuring = False  # it is compared by its size
@@ -230,6 +231,8 @@ class Body(Flow[State, Frame]):
         """Record an access of a path."""
         if state.signalled and isinstance(path, Field) and path.base in state.signalled:
             return  # after what was done before the channel was closed
+        if kind == "read" and span in self.was_read:
+            return
         if self.narrowed and is_seen(path):
             return  # whose object that is, nobody knows
         if kind == "read" and span in self.told:

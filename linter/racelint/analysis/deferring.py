@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from racelint.analysis.body import Body
 from racelint.analysis.state import State, join
-from racelint.model import Defer
+from racelint.model import Attr, Call, Defer, Expr, Item
+from racelint.record import records
+from racelint.span import Span
 
 
 class Deferring(Body):
     """Keeps deferred calls with the state, and runs them on each way out."""
 
     def defer(self, stmt: Defer, state: State) -> None:
-        """A call is put off until the function is left; in a loop it counts once."""
+        """A call is put off until the function is left; in a loop it counts once. What it needs is read at once."""
+        for expr in _needed(stmt.call):
+            self.use(expr, state)
         if all([known != stmt for known, _ in state.deferred]):
             state.deferred = (*state.deferred, (stmt, True))
 
@@ -31,6 +37,7 @@ class Deferring(Body):
     def _run(self, state: State) -> State:
         self.effects.looped = False
         for stmt, certain in reversed(state.deferred):
+            self.was_read = _reads(stmt.call)
             if certain:
                 self.evaluate(stmt.call, state)
                 continue
@@ -39,4 +46,17 @@ class Deferring(Body):
             self.evaluate(stmt.call, other)
             self.perhaps = outer
             state = join(state, other) or state
+        self.was_read = frozenset()
         return state
+
+
+def _needed(call: Expr) -> Iterator[Expr]:
+    """What a deferred call is of and what it is given, as far as that reads anything."""
+    if isinstance(call, Call):
+        parts = (call.func.base, *call.args) if isinstance(call.func, Attr) else call.args
+        yield from (part for part in parts if isinstance(part, Attr | Item))
+
+
+def _reads(call: Expr) -> frozenset[Span]:
+    """Where that reads something."""
+    return frozenset([part.span for expr in _needed(call) for part in records(expr) if isinstance(part, Attr | Item)])

@@ -10,6 +10,7 @@ from racelint.languages.go.expressions import Expressions, tuple_of
 from racelint.languages.go.tree import field, parts, statements
 from racelint.model import (
     Assign,
+    Attr,
     Block,
     Build,
     Call,
@@ -271,17 +272,28 @@ class Statements(Expressions):
         call = self.expr(inner)
         if not isinstance(call, Call) or not isinstance(call.func, Call):
             return call
-        span = call.func.span
-        name = Name(self.scope.declare("@called", span), "local", span)
-        self.bind(name, call.func)
-        out.append(Assign((name,), call.func, span))
-        return call._replace(func=name)
+        return call._replace(func=self._beforehand(call.func, out))
+
+    def _beforehand(self, call: Call, out: list[Stmt]) -> Expr:
+        """What is called before what it is needed for."""
+        name = Name(self.scope.declare("@called", call.span), "local", call.span)
+        self.bind(name, call)
+        out.append(Assign((name,), call, call.span))
+        return name
 
     def _go(self, node: Node, out: list[Stmt]) -> None:
         out.append(Spawn(self._call_of(node, out), self.span(node)))
 
     def _defer(self, node: Node, out: list[Stmt]) -> None:
-        out.append(Defer(self._call_of(node, out), self.span(node)))
+        """What is called for its arguments or its receiver comes first, only the call itself is put off."""
+        call = self._call_of(node, out)
+        if isinstance(call, Call):
+            func = call.func
+            if isinstance(func, Attr) and isinstance(func.base, Call):
+                call = call._replace(func=func._replace(base=self._beforehand(func.base, out)))
+            args = [self._beforehand(arg, out) if isinstance(arg, Call) else arg for arg in call.args]
+            call = call._replace(args=tuple(args))
+        out.append(Defer(call, self.span(node)))
 
     def _return(self, node: Node, out: list[Stmt]) -> None:
         inner, span = parts(node), self.span(node)
