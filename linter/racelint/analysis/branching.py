@@ -48,8 +48,8 @@ def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:
                 yield from around(block, spot)
 
 
-def arms(body: Block, spot: Span) -> Iterator[tuple[Span, int]]:
-    """The branches, by where they stand, and which arm of each leads to a spot; behind an arm that leaves, the other.
+def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:
+    """The branches, and which arm of each leads to a spot; behind an arm that leaves, the other.
 
     Those in loops are left out: the next turn may take the other way.
     """
@@ -59,13 +59,13 @@ def arms(body: Block, spot: Span) -> Iterator[tuple[Span, int]]:
             for index, block in enumerate(blocks):
                 if _holds(block, spot):
                     if isinstance(stmt, Branch):
-                        yield stmt.span, index
+                        yield stmt, index
                     yield from arms(block, spot)
             return
         if isinstance(stmt, Branch):
             left = [index for index, block in enumerate(_blocks(stmt)) if leaves(block)]
             if len(left) == 1:
-                yield stmt.span, 1 - left[0]
+                yield stmt, 1 - left[0]
 
 
 def _holds(block: Block, spot: Span) -> bool:

@@ -15,7 +15,7 @@ from racelint.analysis.places import Place, Places, of_threads, sides
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Field, Value
-from racelint.model import Assign, Attr, Branch, Const, Expr, Logic, Make, Op, Update
+from racelint.model import Assign, Attr, Const, Expr, Logic, Make, Op, Update
 from racelint.record import records
 from racelint.span import Span
 
@@ -75,12 +75,8 @@ class Gates:
     def _found_set(self, spot: Spot) -> set[Span]:
         """Where a function has asked for what is surely set when it comes to an access."""
         body = self._symbols.functions[spot.function][1].body
-        taken = dict(arms(body, spot.access.span))
         return {
-            asked
-            for node in records(body)
-            if isinstance(node, Branch) and node.span in taken
-            for asked in _set_if(node.test, outcome=taken[node.span] == 0)
+            asked for branch, arm in arms(body, spot.access.span) for asked in _set_if(branch.test, outcome=arm == 0)
         }
 
     def _opens_later(self, write: Spot, gate: Access, spots: Mapping[Place, Sequence[Spot]]) -> bool:

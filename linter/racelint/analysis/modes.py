@@ -8,30 +8,40 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from racelint.analysis.branching import arms
 from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.settled_tests import Path, SettledTests
 from racelint.analysis.starting import COMMAND
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import FunctionValue
+from racelint.model import Scalar
 from racelint.record import Record
 from racelint.span import Span
+
+Found: TypeAlias = tuple[str, Span | tuple[Path, bool], Scalar]
+Answers: TypeAlias = frozenset[Found]
 
 MOST_MODES = 8  # of one program that are told apart in one function
 
 
 class Mode(Record):
-    """A program, by the function in which it starts, and arms that it has taken for good: function, branch, which."""
+    """A program, by the function in which it starts, and what its functions have found there for good.
+
+    Each finding is a function, what it has asked (a branch, or what some of its tests say of a path of fields), and the
+    answer: the arm that was taken, or the value.
+    """
 
     program: str
-    arms: frozenset[tuple[str, Span, int]] = frozenset()
+    found: Answers = frozenset()
 
     def excludes(self, other: Mode) -> bool:
         """Whether a process in the one mode is never in the other."""
         if self.program != other.program:
             return True
-        taken = {(function, branch): arm for function, branch, arm in self.arms}
-        return any(taken.get((function, branch), arm) != arm for function, branch, arm in other.arms)
+        mine = {(function, asked): answer for function, asked, answer in self.found}
+        return any(mine.get((function, asked), answer) != answer for function, asked, answer in other.found)
 
 
 def are_apart(first: Iterable[Mode], second: Iterable[Mode]) -> bool:
@@ -52,6 +62,7 @@ class Modes:
         self._product = product
         self._edges = edges
         self._runs_once = runs_once
+        self._tests = SettledTests(product)
 
     def of_starts(self, modes: Mapping[str, frozenset[Mode]]) -> dict[tuple[str, Span], frozenset[Mode]]:
         """By a function and a spot where it starts something, the modes in which it does; `modes` are what `all` gave.
@@ -61,8 +72,8 @@ class Modes:
         found: dict[tuple[str, Span], frozenset[Mode]] = {}
         for starter, effects in self._product.items():
             for start in effects.starts.values() if starter in modes else ():
-                ways = self._arms(starter, start.span)
-                found[starter, start.span] = frozenset([_taken(mode, starter, ways) for mode in modes[starter]])
+                answers = self._answers(starter, start.span)
+                found[starter, start.span] = frozenset([_told(mode, answers) for mode in modes[starter]])
         return found
 
     def all(self) -> dict[str, frozenset[Mode]]:
@@ -75,11 +86,11 @@ class Modes:
             known = found[function_id]
             if sum(each.program == mode.program for each in known) >= MOST_MODES:
                 mode = Mode(mode.program)
-            if any(each.program == mode.program and each.arms <= mode.arms for each in known):
+            if any(each.program == mode.program and each.found <= mode.found for each in known):
                 continue
-            known -= {each for each in known if each.program == mode.program and mode.arms <= each.arms}
+            known -= {each for each in known if each.program == mode.program and mode.found <= each.found}
             known.add(mode)
-            todo += [(callee, _taken(mode, function_id, ways)) for callee, ways in self._ways(function_id)]
+            todo += [(callee, _told(mode, answers)) for callee, answers in self._ways(function_id)]
         return {function_id: frozenset(modes) for function_id, modes in found.items()}
 
     def _commands(self) -> list[str]:
@@ -91,8 +102,8 @@ class Modes:
             if start.kind == COMMAND and isinstance(start.callee, FunctionValue)
         ]
 
-    def _ways(self, function_id: str) -> Iterator[tuple[str, tuple[tuple[Span, int], ...]]]:
-        """What a function calls and starts, each with the arms that it stands in."""
+    def _ways(self, function_id: str) -> Iterator[tuple[str, Answers]]:
+        """What a function calls and starts, each with what it has found before."""
         effects = self._product.get(function_id)
         sites = [(callee, site.span) for callee, site in self._edges.get(function_id, ())]
         sites += [
@@ -101,17 +112,18 @@ class Modes:
             if isinstance(start.callee, FunctionValue) and start.kind not in ("binding", COMMAND)
         ]
         for callee, span in sites:
-            yield callee, self._arms(function_id, span)
+            yield callee, self._answers(function_id, span)
 
-    def _arms(self, function_id: str, span: Span) -> tuple[tuple[Span, int], ...]:
-        """The arms that lead to a spot of a function, if they are taken for good."""
+    def _answers(self, function_id: str, span: Span) -> Answers:
+        """What a function has found for good when it comes to a spot."""
         if not self._runs_once(function_id):
-            return ()
-        return tuple(arms(self._symbols.functions[function_id][1].body, span))
+            return frozenset()
+        function = self._symbols.functions[function_id][1]
+        ways = [(function_id, branch.span, arm) for branch, arm in arms(function.body, span)]
+        said = [(function_id, (a.path, a.equal), a.value) for a in self._tests.on_the_way(function_id, function, span)]
+        return frozenset([*ways, *said])
 
 
-def _taken(mode: Mode, function_id: str, ways: tuple[tuple[Span, int], ...]) -> Mode:
-    """A mode, once a process has taken some arms."""
-    if not ways:
-        return mode
-    return mode._replace(arms=mode.arms | {(function_id, branch, arm) for branch, arm in ways})
+def _told(mode: Mode, answers: Answers) -> Mode:
+    """A mode, once a process has found some answers."""
+    return mode._replace(found=mode.found | answers) if answers else mode

@@ -1,0 +1,90 @@
+"""Tests that have one answer for good: `if d.enabled { go a() } ... if !d.enabled { go b() }` starts one of the two."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from racelint.analysis.branching import arms
+from racelint.analysis.effects import WRITES, Effects
+from racelint.analysis.paths import root
+from racelint.analysis.values import Captured, Field, Fresh, Global
+from racelint.model import Assign, Attr, Build, Const, Expr, Function, Imported, Logic, Name, Op, Scalar
+from racelint.record import Record, records
+from racelint.span import Span
+
+Path: TypeAlias = tuple[str, ...]  # a variable, by its scope and name, and the fields that lead from it
+
+
+class Answer(Record):
+    """What a test has found: the truth of a path, or (`equal`) the constant that it equals."""
+
+    path: Path
+    equal: bool
+    value: Scalar
+
+
+class SettledTests:
+    """Finds what tests on the way to a spot have found of what nobody changes after them."""
+
+    def __init__(self, effects: Mapping[str, Effects]) -> None:
+        self._changed: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # fields and variables, by their names
+        for function_id, found in effects.items():
+            for access in found.all_accesses():
+                is_made_here = isinstance(root(access.path), Fresh)
+                if access.kind in WRITES and isinstance(access.path, Field | Captured | Global) and not is_made_here:
+                    self._changed[access.path.name].append((function_id, access.span))
+
+    def on_the_way(self, function_id: str, function: Function, spot: Span) -> Iterator[Answer]:
+        """The answers that are the same wherever the function asks again."""
+        for branch, arm in arms(function.body, spot):
+            for answer in _answers(branch.test, held=arm == 0):
+                if self._stays(answer.path, function_id, function, branch.span):
+                    yield answer
+
+    def _stays(self, path: Path, function_id: str, function: Function, asked: Span) -> bool:
+        """Whether nothing on a path is changed but by the function itself, before it asks."""
+        places = [place for name in path[1:] for place in self._changed.get(name, ())]
+        places += [(function_id, span) for span in _assigned(function, path[1])] if path[0] == "local" else []
+        return all(where == function_id and span[:2] < asked[:2] for where, span in places)
+
+
+def _answers(test: Expr, *, held: bool) -> Iterator[Answer]:
+    """What is known once a test has held, or has not."""
+    match test:
+        case Op(operator="not", operands=(operand,)):
+            yield from _answers(operand, held=not held)
+        case Logic(operator=operator, operands=operands) if held == (operator == "and"):
+            for operand in operands:
+                yield from _answers(operand, held=held)
+        case Op(operator="==" | "!=" as operator, operands=(one, Const(value=value))) if held == (operator == "=="):
+            if path := _path(one):
+                yield Answer(path, True, value)
+        case Name() | Attr():
+            if path := _path(test):
+                yield Answer(path, False, held)
+
+
+def _path(expr: Expr) -> Path:
+    """A path of fields from a variable; nothing if it is none."""
+    names: list[str] = []
+    while isinstance(expr, Attr):
+        names.append(expr.name)
+        expr = expr.base
+    match expr:
+        case Name(name=name, scope=scope):
+            return (scope, name, *reversed(names))
+        case Imported(module=module, name=name):
+            return ("imported", f"{module}:{name}", *reversed(names))
+        case _:
+            return ()
+
+
+def _assigned(function: Function, name: str) -> Iterator[Span]:
+    """Where a function gives one of its variables a value."""
+    for node in records(function.body):
+        for target in node.targets if isinstance(node, Assign) else (getattr(node, "target", None),):
+            for part in target.parts if isinstance(target, Build) else (target,):
+                if isinstance(part, Name) and part.name == name:
+                    yield part.span
