@@ -77,11 +77,19 @@ class Collisions:
         return None
 
     def _loses(self, stored: Spot, change: Access | Act) -> bool:
-        """Whether a change is missed when its container is replaced: what is to be forgotten may be forgotten early."""
-        if stored.access.detail != "empty" or change.kind == "remove":
-            return stored.access.detail in ("fresh", "empty")
+        """Whether a change is missed when its container is replaced.
+
+        What is put into it is, unless all is to be forgotten; what is taken out of it comes back, if the new one is
+        made of the old one, or is not there any more.
+        """
+        store = stored.access
+        if store.detail not in ("fresh", "empty"):
+            return False
+        if (store.detail == "empty") == (change.kind == "remove"):
+            return True
         others = self._effects[stored.function].all_accesses()
-        return any(access.kind in TAKEN and access.path == stored.access.path for access in others)
+        used = [access.span for access in others if access.kind in TAKEN and access.path == store.path]
+        return any(span.line <= store.span.line for span in used)
 
     def _wakes(self, write: Spot, wait: Act) -> bool:
         """Whether who writes also wakes those that wait: in vain, if that comes between their test and their wait."""
