@@ -248,7 +248,7 @@ class Caches:
                 copied = start.base if isinstance(start, Copy) else start
                 given = isinstance(start, Copy) and start.site.span == function.span  # a parameter is a copy anyway
                 changes = self._summaries.of(function_id).changes.values()
-                back = any(c.target == getattr(copied, "base", None) for c, _ in changes)  # it puts the copy back
+                back = any(c.target in (copied, getattr(copied, "base", None)) for c, _ in changes)  # it puts it back
                 held = _is_through(change, start, copied)
                 if isinstance(root(copied), Param) and held and not given and not back:
                     yield change.target, Origin("half", copied, "", self._named(copied))
