@@ -131,7 +131,8 @@ class Order:
         if kind != "global" and not self._is_kept(write.located.place, spots):
             return False
         context = self._contexts.roots[write.entry.context]
-        if self._has_called(context, function):
+        setters = {function, *[s.function for s in spots if kind == "field" and s.access.kind == "store"]}
+        if any(self._has_called(context, setter) for setter in setters):
             return True
         if by_steps and kind != "global":
             return False
@@ -143,10 +144,21 @@ class Order:
         )
 
     def _has_called(self, context: Context, function_id: str) -> bool:
-        """Whether the starter of a context has surely called a function, itself or by others, before that start."""
-        if context.starter is None or context.span is None:
+        """Whether a context's starter, or whoever calls that, has surely called a function before the start.
+
+        Itself or by others, on each way that leads there.
+        """
+        starter, start = context.starter, context.span
+        if starter is None or start is None:
             return False
-        return any(self._leads(c, function_id, MOST_STEPS) for c in self._called_before(context.starter, context.span))
+        ways = [self._contexts.way(starter, entry) for entry in self._contexts.entries.get(starter, ())]
+        return bool(ways) and all(
+            any(self._calls_before(caller, span, function_id) for caller, span in ((starter, start), *way))
+            for way in ways
+        )
+
+    def _calls_before(self, caller: str, spot: Span, function_id: str) -> bool:
+        return any(self._leads(called, function_id, MOST_STEPS) for called in self._called_before(caller, spot))
 
     def _called_before(self, starter: str, start: Span) -> list[str]:
         """What a function has surely called before a spot of its own."""
