@@ -274,6 +274,8 @@ class Guards:
         for spot in spots:
             if spot.access.kind != "hand-out" or lock not in sides(self._places.locks(spot.access.held)):
                 continue
+            if self._races.outcomes.are_only_compared(spot.function):
+                continue
             for other in spots:
                 if other.access.kind in RESIZES and other.access.detail in HANDED and not isinstance(other.access, Act):
                     yield Pair(place, spot, other, "hand-out", "guard", 2 if other.located.certain else 1)

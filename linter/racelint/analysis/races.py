@@ -27,6 +27,7 @@ from racelint.analysis.lifecycle import is_starting, measures, sets_up, tears_do
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
+from racelint.analysis.outcomes import Outcomes
 from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, overlap
@@ -62,6 +63,7 @@ class Races:
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
+        self.outcomes = Outcomes(symbols, effects)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)

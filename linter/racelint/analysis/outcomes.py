@@ -1,0 +1,60 @@
+"""Outcomes: what those who call a function do with what it returns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from racelint.analysis.effects import Effects
+from racelint.analysis.symbols import Symbols
+from racelint.model import Assign, Call, Const, Function, Name, Op
+from racelint.record import records
+from racelint.span import Span
+
+COMPARING = frozenset({"==", "!=", "is", "is not", "not"})
+
+
+class Outcomes:
+    """Looks at the calls of functions."""
+
+    def __init__(self, symbols: Symbols, effects: Mapping[str, Effects]) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._calls: dict[str, list[tuple[str, Span]]] | None = None
+        self._compared: dict[str, set[Span]] = {}
+
+    def are_only_compared(self, function_id: str) -> bool:
+        """Whether all who call a function, as far as is known, only ask whether it returns something or nothing."""
+        calls = self._callers().get(function_id, [])
+        return bool(calls) and all(span in self._compared_in(caller) for caller, span in calls)
+
+    def _callers(self) -> Mapping[str, list[tuple[str, Span]]]:
+        if self._calls is None:
+            found: dict[str, list[tuple[str, Span]]] = defaultdict(list)
+            for caller, effects in self._effects.items():
+                for span, callee in effects.calls:
+                    if isinstance(callee, str):
+                        found[callee].append((caller, span))
+            self._calls = found
+        return self._calls
+
+    def _compared_in(self, caller: str) -> set[Span]:
+        """The calls of a function whose results are compared with nothing, and else not used."""
+        if caller not in self._compared:
+            self._compared[caller] = set(_compared(self._symbols.functions[caller][1]))
+        return self._compared[caller]
+
+
+def _compared(function: Function) -> Iterator[Span]:
+    body = function.body
+    tests = [node for node in records(body) if isinstance(node, Op) and node.operator in COMPARING]
+    sides = [side for test in tests if test.operator == "not" or Const(None) in test.operands for side in test.operands]
+    yield from (side.span for side in sides if isinstance(side, Call))
+    asked = {side for side in sides if isinstance(side, Name)}
+    named = {node for node in records(body) if isinstance(node, Name)}
+    for node in records(body):
+        match node:
+            case Assign(targets=(Name(name=name, scope="local") as target,), value=Call(span=span)):
+                uses = [each for each in named if each.name == name and each != target]
+                if name not in function.cells and all(each in asked for each in uses):
+                    yield span
