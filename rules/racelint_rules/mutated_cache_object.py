@@ -136,7 +136,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     High for library caches, handlers, mirrors of a watch and remembering functions, medium for declared settings, an
     object's own state, presets and defaults that grow, and where a callee was found by its name. Low (hidden) over
     more than three calls; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
-    or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`); and where experience says
+    or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`); where a program comes to a
+    preset, a setting or a default once, on its way from where it starts; and where experience says
     that mostly nobody is harmed: a preset or default that does not grow (an entry under one key: most calls put the
     same there), what is computed once and changed without a copy, and in Python what is a cache only by its name,
     `oslo.config` (often one process a job), and shallow copies of the program's own state.
@@ -184,7 +185,7 @@ def _order(mutation: CacheMutation) -> tuple[int, int, int]:
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
-    if mutation.settled or _is_mostly_harmless(mutation):
+    if mutation.settled or mutation.once or _is_mostly_harmless(mutation):
         return Confidence.LOW
     if len(mutation.steps) > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from racelint.analysis.caches import CacheWrite
@@ -14,6 +15,7 @@ from racelint.finding import Step
 from racelint.span import Location
 
 MOST_READERS = 3
+BEGINNINGS = frozenset({"argument", "default", "state", "half", "option", "setting"})  # the next one starts from it
 GROWTH = frozenset({".append()", ".appendleft()", ".extend()", ".insert()", "+="})
 
 
@@ -54,13 +56,15 @@ class CacheMutation:
     settled: bool
     grows: bool
     typed: bool
+    once: bool
 
 
 class CacheTeller:
     """Puts changes of shared objects into a rule's terms."""
 
-    def __init__(self, describe: Describe, summaries: Summaries) -> None:
+    def __init__(self, describe: Describe, summaries: Summaries, runs_once: Callable[[str], bool]) -> None:
         self._describe = describe
+        self._runs_once = runs_once
         self._summaries = summaries
         self._hints: Hints = summaries.hints
         self._found: dict[Origin, list[str]] = {}
@@ -90,6 +94,7 @@ class CacheTeller:
             settled=change.settled,
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
+            once=origin.kind in BEGINNINGS and self._runs_once(write.function),
         )
 
     def _has_deep_copy(self, write: CacheWrite) -> bool:

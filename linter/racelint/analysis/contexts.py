@@ -6,6 +6,7 @@ Entry states are propagated from the roots along calls, top-down, after RacerD's
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -86,6 +87,11 @@ class Came(NamedTuple):
     own: bool = False  # on the caller's own instance
 
 
+def never(_: str) -> bool:
+    """What is not known of any function."""
+    return False
+
+
 @dataclass
 class Contexts:
     """All contexts, and for each function the states in which it is entered."""
@@ -97,6 +103,7 @@ class Contexts:
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
+    runs_once: Callable[[str], object] = never  # whether a program runs a function once, if at all
     modes: dict[str, frozenset[Mode]] = field(default_factory=dict)  # by a function, what the process is that runs it
     modes_of_starts: dict[tuple[str, Span], frozenset[Mode]] = field(default_factory=dict)  # by a starter and its spot
     processes: dict[int, frozenset[str]] = field(default_factory=dict)  # the outermost functions that start a context

@@ -68,6 +68,7 @@ class Finder:
         known = {context.function for context in entered}
         singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)
         self._found.singles.update(singles.all())
+        self._found.runs_once = singles.programs
         modes = Modes(self._symbols, self._product.effects, self._edges.calls, singles.programs)
         self._found.modes.update(modes.all())
         self._found.modes_of_starts.update(modes.of_starts(self._found.modes))

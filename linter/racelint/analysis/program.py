@@ -111,7 +111,10 @@ class Program:
     def cache_mutations(self) -> Iterator[CacheMutation]:
         """Every object that others hold too and that is changed in place, in reported sources."""
         self._run_all()
-        teller = CacheTeller(Describe(self._symbols, self._types, self._summaries.usage), self._summaries)
+        describe = Describe(self._symbols, self._types, self._summaries.usage)
+        teller = CacheTeller(
+            describe, self._summaries, lambda function: bool(self._link().contexts.runs_once(function))
+        )
         reported = [function_id for function_id, source, _ in self.functions() if source.reported]
         for write in Caches(self._knowledge, self._summaries).writes(reported):
             yield teller.told(write)
