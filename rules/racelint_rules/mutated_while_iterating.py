@@ -108,9 +108,10 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
       parameter only ever is such a container, and an attribute that its class computes at each access;
     - a loop over one of several containers, with a change in one of several others, in a variable that was exchanged
-      for the iterated one, or in a copy on some ways; a helper that changes the container for one particular object
-      only, with which it compares its parameter, or for objects of a class that it asks for with `isinstance()`, if
-      nothing says that it is given one; a callback that the helper calls at once in one case and keeps in the other;
+      for the iterated one, or in a copy on some ways (in Go the slice that has grown, also in an earlier turn); a
+      helper that changes the container for one particular object only, with which it compares its parameter, or for
+      objects of a class that it asks for with `isinstance()`, if nothing says that it is given one; a callback that the
+      helper calls at once in one case and keeps in the other;
     - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing,
       in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to

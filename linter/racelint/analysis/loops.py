@@ -170,6 +170,8 @@ class Loops(Body):
         stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
         repeated = loop.repeated or self._is_repeated(container, style)
         found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
+        if doubtful:  # in the first turns what comes after the change was not known yet
+            self.summary.conflicts.pop(found_so._replace(doubtful=False), None)
         self.summary.conflicts[found_so] = None
 
     def _is_pass(self, loop: Loop) -> bool:
