@@ -348,6 +348,14 @@ class Body(Flow[State, Frame]):
         """A function or constructor of a library: what it starts."""
 
     @abstractmethod
+    def keep_store(self, path: Value, values: Values) -> None:
+        """A field or variable is given values: stores among them are known by its name, too."""
+
+    @abstractmethod
+    def hand_stores(self, args: tuple[Values, ...]) -> None:
+        """Something unknown is given values: it may fill the stores among them."""
+
+    @abstractmethod
     def note_launcher(self, path: Value, values: Values) -> None:
         """Remember what is put into a field that can be made to call what is registered with it."""
 

@@ -168,6 +168,7 @@ class Calls(Replay, Library):
             return
         callees = self._callees(call, state)
         args, _ = self._arguments(call, state)
+        self.hand_stores(args)
         given = [value for values in args for value in values if isinstance(value, FunctionValue | Partial)]
         for callee in callees:
             match callee:
@@ -299,6 +300,8 @@ class Calls(Replay, Library):
 
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
         """The values that a call of a value returns; its effects are applied to the state."""
+        if not isinstance(callee, FunctionValue | TypeValue | Partial):
+            self.hand_stores(args)
         match callee:
             case FunctionValue(function=function, receiver=receiver):
                 if receiver is not None and not self.traits.duck_typed:
@@ -329,6 +332,7 @@ class Calls(Replay, Library):
                 if not self.traits.duck_typed:
                     self.call_kept(base, name, args, call)
                 self.library_writes(base, name, args, call, state)
+                self.add_to_store(base, name, args)
                 handed = self.handed_out(base, name, keywords, call, state)
                 if handed is not None:
                     return handed

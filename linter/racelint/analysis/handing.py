@@ -15,7 +15,9 @@ from racelint.analysis.values import (
     UNKNOWN,
     Builtin,
     Cached,
+    Captured,
     Copy,
+    Field,
     Fresh,
     FunctionValue,
     Global,
@@ -123,7 +125,10 @@ class Handing(Body):
             return self.read(self.place(base, part.returns), state)
         row = self.knowledge.sharing.cache(type_name, dotted(self.sink), name)
         if row is not None:
-            return self._given_by(row, f"{dotted(self.sink) or type_name}.{name}()", call, state, declared)
+            source = f"{dotted(self.sink) or type_name}.{name}()"
+            if not self.traits.duck_typed:
+                self.summaries.stores.draw(source, call, base)
+            return self._given_by(row, source, call, state, declared)
         if type_name and self.knowledge.sharing.is_store(type_name) and declared is None:
             return (Result(self.site(call, state), type_name),)
         return None
@@ -226,6 +231,26 @@ class Handing(Body):
     @abstractmethod
     def is_held_here(self, expr: Expr | None, owner: Value, state: State, *, by_type: bool = True) -> bool:
         """Whether an object is a copy that this function holds by value."""
+
+    # --- stores -------------------------------------------------------------------------------------------------------
+
+    def keep_store(self, path: Value, values: Values) -> None:
+        """A field or variable is given values: stores among them are known by its name, too."""
+        if not self.traits.duck_typed and isinstance(path, Field | Global | Captured):
+            self.summaries.stores.keep(path, values)
+
+    def hand_stores(self, args: tuple[Values, ...]) -> None:
+        """Something unknown is given values: it may fill the stores among them."""
+        if not self.traits.duck_typed:
+            self.summaries.stores.give_away(args)
+
+    def add_to_store(self, store: Value, name: str, args: tuple[Values, ...]) -> None:
+        """A method of a store that may put what it is given into it."""
+        found = self.types.of(store)
+        if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "keeps"):
+            given = [value for values in args for value in values]
+            held = [content.value for value in given for content in self.filled.get(value, ())]
+            self.summaries.stores.add(store, (*given, *held))
 
     # --- functions that objects keep ---
 

@@ -129,6 +129,8 @@ class Library(Origins):
             case "suspends":
                 self.suspend(site.span, state)
                 return None
+            case "makes":
+                return (Fresh(row.returns, site),)
             case "makes-and-more":
                 return (Tuple(((Fresh(row.returns, site),), NOTHING_KNOWN)),)
             case "never-returns":

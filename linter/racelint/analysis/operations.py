@@ -214,6 +214,7 @@ class Operations(Body):
                     if f"{found.name}.{name}" in self.knowledge.concurrency.counts:
                         self.effects.counts[f"{found.name}.{name}"] = values
                 self.registered_fields(self.types.text(found), fields, expr.span)
+                self.hand_stores((*parts, *[values for _, values in fields]))
                 if not self._starts_fields(self.types.text(found), fields, expr.span, state):
                     self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (made,)
@@ -249,6 +250,7 @@ class Operations(Body):
             state.heap[path] = values
             self.keep_function(type_id, name, values)
             self.note_launcher(path, values)
+            self.keep_store(path, values)
             for value in values:
                 self.effects.store(path, value)
             self._note_lock(type_id, name, values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racelint.analysis.ownstores import OwnStores
 from racelint.analysis.paths import root
 from racelint.analysis.presets import is_preset, is_template
 from racelint.analysis.summaries import Summaries
@@ -49,12 +50,15 @@ class Sources:
         self._fields: dict[tuple[str, str], Origin | None] = {}
         self._globals: dict[tuple[str, str], Origin | None] = {}
         self._watchers: dict[str, bool] = {}
+        self._own_stores = OwnStores(summaries, lambda v: self.origin(v) is not None)
 
     def origin(self, start: Value) -> Origin | None:
         """Why what a path leads to, or holds, is shared; None if it is not, or nobody knows."""
         match start:
             case Cached(source=source):
                 function = source in self._symbols.functions
+                if not function and self._own_stores.is_own(start):
+                    return None
                 owner = self._owner(source) if function else ""
                 return Origin("memo" if function else "library", start, owner, source)
             case Param():

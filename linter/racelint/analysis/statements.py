@@ -215,6 +215,7 @@ class Statements(Calls, Asking):
         cell = Captured(self.id, name)
         if span in self.births or (self.stepping and name in self.per_turn):
             state.heap[cell] = values
+            self.keep_store(cell, values)
             for value in values:
                 self.effects.store(cell, value)
         else:
@@ -240,6 +241,7 @@ class Statements(Calls, Asking):
     def _store(self, path: Value, values: Values, span: Span, state: State) -> None:
         """Give a path other values."""
         self.note_launcher(path, values)
+        self.keep_store(path, values)
         if is_shared_path(path) or self._is_known_elsewhere(root(path)):
             kind = "update" if self.updating else "store"
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from racelint.analysis.callbacks import Callbacks
 from racelint.analysis.effects import Effects
 from racelint.analysis.evaluate import Evaluator
+from racelint.analysis.ownstores import StoreUse
 from racelint.analysis.sharing import Hints
 from racelint.analysis.summary import Summary
 from racelint.analysis.symbols import Symbols
@@ -32,6 +33,7 @@ class Summaries:
         self.unknown: dict[str, int] = {}
         self.usage = Usage()
         self.hints = Hints()
+        self.stores = StoreUse(symbols, types, knowledge.made)
         self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}

@@ -23,7 +23,7 @@ DOES = {
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps", "copies",
-    "launches",
+    "launches", "makes", "keeps",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
@@ -262,6 +262,8 @@ class Knowledge:
         rows = [(name, row) for name, rows in self.functions.items() for row in rows]
         self.sets = frozenset(name for name, row in rows if row.does == "sets")
         self.launched = frozenset(name.rpartition(".")[0] for name, row in rows if row.does == "launches")
+        self.made = frozenset(row.returns for _, row in rows if row.does == "makes")
+        self.keepers = self._last_names("keeps")
         self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
