@@ -133,11 +133,24 @@ class Places:
         certain = owner is not None
         if owner is None:
             owner = self._symbols.only_owner(name) if self._types.of(base) is None else None
+            owner = owner if owner is not None and self._may_be_in(base, owner) else None
         if owner is None or self._is_safe(path) or self._is_safe_class(owner):
             return None
         own = self._symbols.is_instance(base)
         place = Place("field", self._declarer(owner, name), name, depth)
         return Located(place, owner, own, self._is_constructed(base), certain)
+
+    def _may_be_in(self, base: Value, owner: str) -> bool:
+        """Whether an object of unknown type may be of a type of the project's, as far as the way to it goes.
+
+        Where types are declared, what lies in a library's struct is not: no library imports the program.
+        """
+        found, duck_typed = None, self._symbols.types[owner][0].module.traits.duck_typed
+        while isinstance(base, Field | Element | Member) and found is None and not duck_typed:
+            base = base.base
+            found = self._types.of(base)
+        library = found.name.rpartition(".")[0] if isinstance(found, LibraryType) and not found.args else ""
+        return not library or library in self._symbols.sources
 
     def _is_constructed(self, base: Value) -> bool:
         """Whether a path runs over fields of the own instance that its class fills with objects of its own."""
