@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Effects
+from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
@@ -607,6 +608,8 @@ def _together(known: Values, values: Values) -> Values:
     tuples = [value for value in (*known, *values) if isinstance(value, Tuple)]
     if len(tuples) != len(known) + len(values) or len({len(value.parts) for value in tuples}) != 1:
         return ()
+    if len(tuples) == 2:
+        tuples = list(tied(*tuples))
     return (Tuple(tuple([unite(parts) for parts in zip(*[value.parts for value in tuples], strict=True)])),)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.asking import Asking
+from racelint.analysis.existence import drop_missing
 from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
@@ -319,6 +320,8 @@ class Conditions(Asking):
         possible = tuple([v for v in values if holds(Predicate(v, kind, scalar), state) is not (not outcome)])
         if not possible:
             return False
+        if kind == "truth" and not outcome:
+            drop_missing(possible, state)
         if name:
             if possible != values and state.variables.get(name) == values:
                 state.variables[name] = possible

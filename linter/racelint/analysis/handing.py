@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from racelint.analysis.body import Body, Keywords
+from racelint.analysis.existence import says_of
 from racelint.analysis.paths import copy_of, root
 from racelint.analysis.sharing import Registration
 from racelint.analysis.state import State
@@ -149,7 +150,8 @@ class Handing(Body):
         shared: Value = Cached(source, site, type_name)
         if row.gives == "collection":
             shared = copy_of(shared, type_name or "list", site)
-        return (Tuple(((shared,), *[NOTHING_KNOWN] * (row.results - 1))),) if row.results > 1 else (shared,)
+        rest = [(says_of(site),) if i == row.found else NOTHING_KNOWN for i in range(1, row.results)]
+        return (Tuple(((shared,), *rest)),) if rest else (shared,)
 
     def given_outright(
         self, function_id: str, receiver: Value, args: tuple[Values, ...], call: Span, state: State

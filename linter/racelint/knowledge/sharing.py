@@ -15,8 +15,9 @@ class CacheRow:
     """A store of shared objects: types, or receivers of unknown type by their name, and the methods that hand out.
 
     `gives` is "object" for the shared object itself, "collection" for a fresh collection of shared objects, "store" for
-    another store, of type `returns`. `results` says how many results there are, of which that is the first. With
-    `through`, all other methods of these types give a store of the same kind.
+    another store, of type `returns`. `results` says how many results there are, of which that is the first, `found`
+    which of them (1 is the second) says whether there was an object. With `through`, all other methods of these types
+    give a store of the same kind.
     """
 
     methods: tuple[str, ...]
@@ -25,6 +26,7 @@ class CacheRow:
     gives: str = "object"
     returns: str = ""
     results: int = 1
+    found: int = 0
     through: bool = False
     source: str = ""
 
