@@ -30,7 +30,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Await, Bind, Branch, Call, Const, Expr, Item, Logic, Name, Op
+from racelint.model import Attr, Await, Bind, Branch, Call, Cast, Const, Expr, Item, Logic, Name, Op
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
@@ -206,6 +206,8 @@ class Conditions(Asking):
 
     def _note_new(self, empty: Expr, state: State) -> None:
         """What has no version yet comes out of no cache: `if obj.ResourceVersion == "" { create(obj) }`."""
+        while isinstance(empty, Cast):
+            empty = empty.value
         asked = empty.func if isinstance(empty, Call) else empty
         if not isinstance(asked, Attr) or asked.name not in self.knowledge.sharing.given:
             return
