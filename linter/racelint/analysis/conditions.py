@@ -171,7 +171,8 @@ class Conditions(Asking):
                     other = state.copy()
                     state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
                     self.ask_flag(operands[0], state, other, operands[-1])
-                    return (other, state) if operator in NEGATED else (state, other)
+                    yes, no = self._compare_variables(operands, compared, state, other)
+                    return (no, yes) if operator in NEGATED else (yes, no)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
                 # `x.lower() == y` picks out x
                 compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
@@ -307,6 +308,23 @@ class Conditions(Asking):
         values = self.evaluate(left, state)
         kind = "none" if scalar is None else "equal"
         return self._split(left, values, kind, None if scalar is None else scalar, state)
+
+    def _compare_variables(
+        self, operands: tuple[Expr, ...], values: list[Value], equal: State, different: State
+    ) -> tuple[State | None, State | None]:
+        """Two variables of a plain type are compared: as before, unless one of them has got another value since."""
+        names = frozenset([_variable(operand) for operand in operands])
+        plain = any([self.types.is_one_of(value, self.traits.scalars) for value in values])
+        if (
+            len(names) != 2
+            or "" in names
+            or not plain
+            or any([n in self.function.cells or n in self.pointed for n in names])
+        ):
+            return equal, different
+        known = equal.compared.get(names)
+        equal.compared[names], different.compared[names] = True, False
+        return (equal if known is not False else None), (different if known is not True else None)
 
     def _split(
         self, expr: Expr, values: Values, kind: str, scalar: object, state: State

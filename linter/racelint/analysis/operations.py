@@ -109,6 +109,10 @@ class Operations(Body):
                 return self.read(Captured(self.id, name), state)
             case Name(name=name, scope=scope) if scope != "local":
                 return self.read(self.variable(name, scope), state)
+            case Name(name=name):
+                self.pointed.add(name)
+                state.forget_compared(name)
+                return self.evaluate(operand, state)
             case _:
                 return self.evaluate(operand, state)
 

@@ -131,15 +131,15 @@ class State:
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
     class has started (`TASKS`); or that something has been waited for that others give (`GIVEN`). `running` are the
-    spots where this function has started what may still run. `claimed` says that a
-    flag keeps other instances out, `waited` that other tasks may have run in this turn of a loop, `crossed` are
-    iterations of this turn that have been suspended: container, loop, suspension.
+    spots where this function has started what may still run. `claimed` says that a flag keeps other instances out,
+    `compared` which pairs of variables a test has found equal or different, `waited` that other tasks may have run in
+    this turn of a loop, `crossed` are iterations of this turn that have been suspended: container, loop, suspension.
     """
 
     __slots__ = (
-        "absent", "assumptions", "checks", "claimed", "crossed", "deferred", "exposed", "heap", "held", "joined",
-        "pending", "present", "reads", "released", "running", "signalled", "singled", "sources", "started", "told",
-        "variables", "waited",
+        "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "exposed", "heap", "held",
+        "joined", "pending", "present", "reads", "released", "running", "signalled", "singled", "sources", "started",
+        "told", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -149,6 +149,7 @@ class State:
         self.absent: frozenset[tuple[Value, Value]] = frozenset()
         self.singled: frozenset[Value] = frozenset()  # values found equal to another one
         self.assumptions: Assumptions = {}
+        self.compared: dict[frozenset[str], bool] = {}
         self.pending: dict[Event, Flags] = {}
         self.held: tuple[Held, ...] = ()
         self.released: frozenset[Value] = frozenset()
@@ -173,6 +174,7 @@ class State:
         other.heap = self.heap.copy()
         other.present, other.absent, other.singled = self.present, self.absent, self.singled
         other.assumptions = self.assumptions.copy() if self.assumptions else {}
+        other.compared = self.compared.copy() if self.compared else {}
         other.pending = self.pending.copy() if self.pending else {}
         other.held, other.started, other.joined, other.reads = self.held, self.started, self.joined, self.reads
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
@@ -236,6 +238,7 @@ class State:
             and self.absent == other.absent
             and self.singled == other.singled
             and self.assumptions == other.assumptions
+            and self.compared == other.compared
             and self.held == other.held
             and self.deferred == other.deferred
             and self.started == other.started
@@ -247,11 +250,17 @@ class State:
     def assign(self, name: str, values: Values) -> None:
         """Give a variable new values."""
         self.variables[name] = values
+        self.forget_compared(name)
         if self.pending:
             flag = values[0] if len(values) == 1 and isinstance(values[0], Literal) else None
             for resize, flags in self.pending.items():
                 kept = frozenset([entry for entry in flags if entry[0] != name])
                 self.pending[resize] = kept | {(name, flag)} if flag is not None else kept
+
+    def forget_compared(self, name: str) -> None:
+        """A variable gets another value, or may get one any time: what tests have said of it holds no more."""
+        if self.compared:
+            self.compared = {pair: equal for pair, equal in self.compared.items() if name not in pair}
 
     def record(self, event: Event) -> None:
         """Record an event of this loop turn, with the flags that hold now."""
@@ -328,6 +337,8 @@ def join(first: State | None, second: State | None) -> State | None:
             first.sources[name] = reads if known is None else tuple(dict.fromkeys((*known, *reads)))
     if first.assumptions:
         first.assumptions = {p: held for p, held in first.assumptions.items() if second.assumptions.get(p) is held}
+    if first.compared:
+        first.compared = {pair: equal for pair, equal in first.compared.items() if second.compared.get(pair) is equal}
     for resize, flags in second.pending.items():
         first.pending[resize] = first.pending[resize] & flags if resize in first.pending else flags
     return first
