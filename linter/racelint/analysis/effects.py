@@ -182,7 +182,8 @@ class Effects:
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes
     tells_itself: bool = False  # it calls what its object was given, and gives it that object
-    launches: dict[Span, Field] = field(default_factory=dict)  # fields of which what is registered there is called then
+    launches: set[tuple[Span, Value]] = field(default_factory=set)  # of which what is registered there is called then
+    prepares: dict[Span, Value] = field(default_factory=dict)  # calls of other methods of what can be launched
     launchers: dict[tuple[str, str], Values] = field(default_factory=dict)  # what such fields of types are given here
     waits: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # calls that wait for what was started; locks
     joined_at_end: int = 0  # what has surely ended when the function is left

@@ -9,14 +9,14 @@ from racelint.analysis.memory import LISTENER
 from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Field, Result, Value
+from racelint.analysis.values import NONE, Field, Result, Site, Value
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls one on the other, as in `factory.Core().V1().Nodes().Informer()`
 
 
 class Launching:
-    """Finds accesses that come before the one spot where a type launches what it has made itself."""
+    """Finds accesses that come before a type launches what it has made itself."""
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, places: Places
@@ -24,22 +24,54 @@ class Launching:
         self._symbols = symbols
         self._effects = effects
         self._contexts = contexts
-        self._launches: dict[str, list[tuple[str, Span, Field]]] = {}  # by the type whose fields are launched
+        self._launches: dict[str, list[tuple[str, Span, str]]] = {}  # by the type whose fields are launched: which
         for function_id, each in effects.items():
-            for span, path in each.launches.items():
-                owner = places.class_of(path.base) or ""
-                self._launches.setdefault(owner, []).append((function_id, span, path))
+            for span, launched in each.launches:
+                for owner, name in self._fields(each, launched, places):
+                    self._launches.setdefault(owner, []).append((function_id, span, name))
+
+    def _fields(self, effects: Effects, launched: Value, places: Places) -> list[tuple[str, str]]:
+        """The types and fields that hold what a function launches, on its own instance or put there by it."""
+        if isinstance(launched, Field):
+            return [(places.class_of(launched.base) or "", launched.name)]
+        return [key for key, values in effects.launchers.items() if launched in values]
 
     def precedes(self, spot: Spot, context: Context) -> bool:
         """Whether a type's object is accessed before it launches what a context's function is registered with."""
         owner = spot.located.type
-        launches = self._launches.get(owner, ())
-        if context.kind != LISTENER or not spot.located.own or len(launches) != 1:
+        if context.kind != LISTENER or not spot.located.own or not self._registers(context.starter or "", owner):
             return False
-        ((launcher, at, path),) = launches
-        if not self._symbols.is_instance(path.base) or not self._registers(context.starter or "", owner):
-            return False
-        return self._is_made_inside(owner, path.name) and self._comes_first(spot, launcher, at)
+        launches, names = self._launches.get(owner, ()), self._registered_with(context, owner)
+        later = [launch for launch in launches if not names or launch[2] in names]
+        if len(later) != 1 and not names:
+            return False  # it may be registered with any of them
+        return bool(later) and all(self._is_later(spot, owner, *launch) for launch in later)
+
+    def _is_later(self, spot: Spot, owner: str, launcher: str, at: Span, name: str) -> bool:
+        """Whether an access comes before the launch of what a type has made itself."""
+        return self._is_made_inside(owner, name) and self._comes_first(spot, launcher, at)
+
+    def _registered_with(self, context: Context, owner: str) -> set[str]:
+        """The fields of the type's objects that hold what a context's function is registered with, if that is known."""
+        if context.starter is None or context.span is None:
+            return set()
+        effects, at = self._effects[context.starter], context.span
+        objects = [of for span, of in effects.prepares.items() if span.holds(at)]
+        objects += [callee.base for span, callee in effects.calls if isinstance(callee, Field) and span.holds(at)]
+        names = {of.name for of in objects if isinstance(of, Field) and self._symbols.is_instance(of.base)}
+        made = [of for of in objects if isinstance(of, Result)]
+        for function_id, each in self._effects.items() if made else ():
+            for (type_id, name), values in each.launchers.items():
+                if type_id == owner and any(self._is_that(v, function_id, m) for v in values for m in made):
+                    names.add(name)
+        return names
+
+    def _is_that(self, value: Value, function_id: str, made: Result) -> bool:
+        """Whether what a function stores is an object that was made there, or by the function that it calls for it."""
+        if not isinstance(value, Result) or value == made:
+            return value == made
+        called = [callee for span, callee in self._effects[function_id].calls if span == value.site.span]
+        return made.site.function in called and value.site.origin == made.site.span
 
     def _registers(self, function_id: str, owner: str) -> bool:
         """Whether a function is a type's own: a method, or what makes its objects."""
@@ -67,9 +99,23 @@ class Launching:
         return bool(stored) and all(self._is_made(f, v, MOST_STEPS) for f, values in stored for v in values)
 
     def _is_made(self, function_id: str, value: Value, steps: int) -> bool:
-        """Whether a value comes out of a package's function, or out of methods of what does."""
+        """Whether a value comes out of a package's function, or out of methods of what does, here or in a callee."""
         if not isinstance(value, Result) or value.site.function != function_id or steps == 0:
-            return False
+            return value == NONE
         called = [callee for span, callee in self._effects[function_id].calls if span == value.site.span]
+        if value.site.origin is not None:
+            return all(
+                isinstance(each, str) and self._is_made_by(each, value.site.origin, steps - 1) for each in called
+            )
         of = [callee.base if isinstance(callee, Field) else callee for callee in called]
         return all(not isinstance(each, str) and self._is_made(function_id, each, steps - 1) for each in of)
+
+    def _is_made_by(self, function_id: str, at: Span, steps: int) -> bool:
+        """Whether a function makes an object in a call that stands there, or a function does that it calls."""
+        if steps == 0 or function_id not in self._effects:
+            return False
+        body = self._symbols.functions[function_id][1].span
+        if body.holds(at):
+            return self._is_made(function_id, Result(Site(function_id, at)), steps - 1)
+        called = {callee for _, callee in self._effects[function_id].calls if isinstance(callee, str)}
+        return any(self._is_made_by(each, at, steps - 1) for each in sorted(called))

@@ -14,6 +14,7 @@ from racelint.analysis.places import Place, Places
 from racelint.analysis.rounds import Rounds
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
+from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import GIVEN, LOCAL, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
@@ -236,6 +237,8 @@ class Order:
         if not self._symbols.is_ordered_by_steps(spot.function):
             return False
         context = self._contexts.roots[other.entry.context]
+        if context.kind == GOROUTINE and context.starter == spot.function:
+            return self._memory.is_ordered(spot.function, spot.access, context)
         return self._memory.is_started_later(spot.function, spot.entry, context, span=spot.access.span)
 
 

@@ -162,7 +162,9 @@ class Replay(Locking, Origins, Owning):
 
     def _given_back(self, value: Value, declared: TypeOf, site: Site, state: State) -> Value:
         """A result as its caller has it: of the declared type where it is unknown, a copy if it is held by value."""
-        if value == UNKNOWN or (isinstance(value, Result) and not value.type):
+        if isinstance(value, Result) and not value.type:
+            return value._replace(type=self.types.text(declared))
+        if value == UNKNOWN:
             return Result(site, self.types.text(declared))
         if isinstance(value, Tuple) and isinstance(declared, LibraryType) and len(declared.args) == len(value.parts):
             parts = [
@@ -339,6 +341,9 @@ class Replay(Locking, Origins, Owning):
                 kind = "binding" if known else started.kind
                 many = started.many or started.looped
                 self.start(value, kind, call, state, many=many, args=args, queue=started.queue)
+        for launched in summary.launches:
+            for value in substitute(launched):
+                self.launch(value, call)
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True

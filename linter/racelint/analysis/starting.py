@@ -95,12 +95,21 @@ class Starting(Body):
             self.summary.starts[start] = None
 
     def note_launch(self, method: Value, span: Span) -> None:
-        """Remember that an object in a field is made to call what was registered with it."""
-        if not isinstance(method, Field) or not isinstance(method.base, Field):
+        """Remember that an object is made to call what was registered with it, or that a method may register that."""
+        found = self.types.of(method.base) if isinstance(method, Field) and self.knowledge.launched else None
+        if not isinstance(method, Field) or not isinstance(found, LibraryType):
             return
-        found = self.types.of(method.base)
-        if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{method.name}", "launches"):
-            self.effects.launches[span] = method.base
+        if self.knowledge.does(f"{found.name}.{method.name}", "launches"):
+            self.launch(method.base, span)
+        elif found.name in self.knowledge.launched:
+            self.effects.prepares[span] = method.base
+
+    def launch(self, launched: Value, span: Span) -> None:
+        """An object is launched: one in a field, one that was made here, or one that only the caller can name."""
+        if isinstance(launched, Field | Result):
+            self.effects.launches.add((span, launched))
+        elif isinstance(launched, Param):
+            self.summary.launches.add(launched)
 
     def note_launcher(self, path: Value, values: Values) -> None:
         """Remember what is put into a field that can be made to call what is registered with it."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from racelint.analysis.effects import Start
 from racelint.analysis.sharing import Change, Content
 from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize
-from racelint.analysis.values import NOTHING_KNOWN, Site, Value, Values
+from racelint.analysis.values import NOTHING_KNOWN, Param, Site, Value, Values
 from racelint.model import Expr
 from racelint.span import Span
 
@@ -81,7 +81,8 @@ class Summary:
     `starts` are callables of the caller that it starts, `checked` the paths that it tests
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
     made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
-    made and returns which hold others that it has made, `asks` what its result says of flags.
+    made and returns which hold others that it has made, `asks` what its result says of flags, `launches` the parameters
+    of which it makes the object call what was registered with it.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -113,6 +114,7 @@ class Summary:
     reworked: set[Value] = field(default_factory=set)
     owned: dict[Value, frozenset[str]] = field(default_factory=dict)
     asks: tuple[Ask, ...] = ()
+    launches: set[Param] = field(default_factory=set)
 
 
 @dataclass
