@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from racelint.analysis.branching import comes_first
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import Effects
@@ -12,6 +14,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import NONE, Field, Result, Site, Value
 from racelint.span import Span
 
+MOST_CALLS = 3  # from what gives an object to what makes it
 MOST_STEPS = 8  # calls one on the other, as in `factory.Core().V1().Nodes().Informer()`
 
 
@@ -29,6 +32,7 @@ class Launching:
             for span, launched in each.launches:
                 for owner, name in self._fields(each, launched, places):
                     self._launches.setdefault(owner, []).append((function_id, span, name))
+        self._registered: dict[tuple[str, Span, str], set[str]] = {}
 
     def _fields(self, effects: Effects, launched: Value, places: Places) -> list[tuple[str, str]]:
         """The types and fields that hold what a function launches, on its own instance or put there by it."""
@@ -39,32 +43,36 @@ class Launching:
     def precedes(self, spot: Spot, context: Context) -> bool:
         """Whether a type's object is accessed before it launches what a context's function is registered with."""
         owner = spot.located.type
-        if context.kind != LISTENER or not spot.located.own or not self._registers(context.starter or "", owner):
+        launches = self._launches.get(owner, ())
+        if not launches or context.kind != LISTENER or context.starter is None or context.span is None:
             return False
-        launches, names = self._launches.get(owner, ()), self._registered_with(context, owner)
-        later = [launch for launch in launches if not names or launch[2] in names]
-        if len(later) != 1 and not names:
+        if not spot.located.own or not self._registers(context.starter, owner):
+            return False
+        names = self._registered_with(context.starter, context.span, owner)
+        if not names and len(launches) > 1:
             return False  # it may be registered with any of them
-        return bool(later) and all(self._is_later(spot, owner, *launch) for launch in later)
+        mine = [launch for launch in launches if not names or launch[2] in names]
+        return bool(mine) and all(self._is_later(spot, owner, *launch) for launch in mine)
 
     def _is_later(self, spot: Spot, owner: str, launcher: str, at: Span, name: str) -> bool:
         """Whether an access comes before the launch of what a type has made itself."""
         return self._is_made_inside(owner, name) and self._comes_first(spot, launcher, at)
 
-    def _registered_with(self, context: Context, owner: str) -> set[str]:
-        """The fields of the type's objects that hold what a context's function is registered with, if that is known."""
-        if context.starter is None or context.span is None:
-            return set()
-        effects, at = self._effects[context.starter], context.span
+    def _registered_with(self, starter: str, at: Span, owner: str) -> set[str]:
+        """The fields of a type that hold what a function registers something with there, if that is known."""
+        if (starter, at, owner) not in self._registered:
+            self._registered[starter, at, owner] = set(self._holders(self._effects[starter], at, owner))
+        return self._registered[starter, at, owner]
+
+    def _holders(self, effects: Effects, at: Span, owner: str) -> Iterator[str]:
         objects = [of for span, of in effects.prepares.items() if span.holds(at)]
         objects += [callee.base for span, callee in effects.calls if isinstance(callee, Field) and span.holds(at)]
-        names = {of.name for of in objects if isinstance(of, Field) and self._symbols.is_instance(of.base)}
+        yield from [of.name for of in objects if isinstance(of, Field) and self._symbols.is_instance(of.base)]
         made = [of for of in objects if isinstance(of, Result)]
         for function_id, each in self._effects.items() if made else ():
             for (type_id, name), values in each.launchers.items():
                 if type_id == owner and any(self._is_that(v, function_id, m) for v in values for m in made):
-                    names.add(name)
-        return names
+                    yield name
 
     def _is_that(self, value: Value, function_id: str, made: Result) -> bool:
         """Whether what a function stores is an object that was made there, or by the function that it calls for it."""
@@ -104,18 +112,18 @@ class Launching:
             return value == NONE
         called = [callee for span, callee in self._effects[function_id].calls if span == value.site.span]
         if value.site.origin is not None:
-            return all(
-                isinstance(each, str) and self._is_made_by(each, value.site.origin, steps - 1) for each in called
-            )
+            inside = self._where(called, value.site.origin)
+            made = [Result(Site(each, value.site.origin)) for each in inside]
+            return bool(made) and all(self._is_made(each.site.function, each, steps - 1) for each in made)
         of = [callee.base if isinstance(callee, Field) else callee for callee in called]
         return all(not isinstance(each, str) and self._is_made(function_id, each, steps - 1) for each in of)
 
-    def _is_made_by(self, function_id: str, at: Span, steps: int) -> bool:
-        """Whether a function makes an object in a call that stands there, or a function does that it calls."""
-        if steps == 0 or function_id not in self._effects:
-            return False
-        body = self._symbols.functions[function_id][1].span
-        if body.holds(at):
-            return self._is_made(function_id, Result(Site(function_id, at)), steps - 1)
-        called = {callee for _, callee in self._effects[function_id].calls if isinstance(callee, str)}
-        return any(self._is_made_by(each, at, steps - 1) for each in sorted(called))
+    def _where(self, called: Iterable[str | Value], at: Span) -> set[str]:
+        """The functions around a spot, among those that are called and what they call, some calls deep."""
+        known, new = set[str](), {each for each in called if isinstance(each, str)}
+        for _ in range(MOST_CALLS):
+            known |= new
+            calls = [each for function_id in new if function_id in self._effects
+                     for _, each in self._effects[function_id].calls]  # fmt: skip
+            new = {each for each in calls if isinstance(each, str)} - known
+        return {each for each in known if self._symbols.functions[each][1].span.holds(at)}
