@@ -49,10 +49,10 @@ class Launching:
         if not spot.located.own or not self._registers(context.starter, owner):
             return False
         names = self._registered_with(context.starter, context.span, owner)
-        if not names and len(launches) > 1:
+        mine = [launch for launch in launches if launch[2] in names] or launches
+        if len(mine) > 1 and names.isdisjoint([name for _, _, name in mine]):
             return False  # it may be registered with any of them
-        mine = [launch for launch in launches if not names or launch[2] in names]
-        return bool(mine) and all(self._is_later(spot, owner, *launch) for launch in mine)
+        return all(self._is_later(spot, owner, *launch) for launch in mine)
 
     def _is_later(self, spot: Spot, owner: str, launcher: str, at: Span, name: str) -> bool:
         """Whether an access comes before the launch of what a type has made itself."""
@@ -67,12 +67,26 @@ class Launching:
     def _holders(self, effects: Effects, at: Span, owner: str) -> Iterator[str]:
         objects = [of for span, of in effects.prepares.items() if span.holds(at)]
         objects += [callee.base for span, callee in effects.calls if isinstance(callee, Field) and span.holds(at)]
-        yield from [of.name for of in objects if isinstance(of, Field) and self._symbols.is_instance(of.base)]
+        named = {of.name for of in objects if isinstance(of, Field) and self._symbols.is_instance(of.base)}
         made = [of for of in objects if isinstance(of, Result)]
-        for function_id, each in self._effects.items() if made else ():
-            for (type_id, name), values in each.launchers.items():
-                if type_id == owner and any(self._is_that(v, function_id, m) for v in values for m in made):
-                    yield name
+        for function_id, each in self._effects.items():
+            held = {name: values for (type_id, name), values in each.launchers.items() if type_id == owner}
+            for name, values in held.items():
+                those = [v for v in values if name in named or any(self._is_that(v, function_id, m) for m in made)]
+                sources = {source for value in those for source in self._sources(each, value)}
+                yield from [other for other, found in held.items() if not sources.isdisjoint(found)]
+        yield from named
+
+    def _sources(self, effects: Effects, value: Value) -> Iterator[Value]:
+        """An object, and the one of which a method has given it, and so on: a factory launches what it has made."""
+        for _ in range(MOST_STEPS):
+            yield value
+            at = value.site.span if isinstance(value, Result) else None
+            bases = [callee.base for span, callee in effects.calls if span == at and isinstance(callee, Field)]
+            bases += [of for span, of in effects.prepares.items() if span == at]
+            if len(bases) != 1:
+                return
+            value = bases[0]
 
     def _is_that(self, value: Value, function_id: str, made: Result) -> bool:
         """Whether what a function stores is an object that was made there, or by the function that it calls for it."""

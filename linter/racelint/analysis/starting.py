@@ -96,13 +96,23 @@ class Starting(Body):
 
     def note_launch(self, method: Value, span: Span) -> None:
         """Remember that an object is made to call what was registered with it, or that a method may register that."""
-        found = self.types.of(method.base) if isinstance(method, Field) and self.knowledge.launched else None
-        if not isinstance(method, Field) or not isinstance(found, LibraryType):
+        if not isinstance(method, Field) or not self.knowledge.launched:
+            return
+        found = self._launchable(method.base)
+        if found is None:
             return
         if self.knowledge.does(f"{found.name}.{method.name}", "launches"):
             self.launch(method.base, span)
         elif found.name in self.knowledge.launched:
             self.effects.prepares[span] = method.base
+
+    def _launchable(self, value: Value) -> LibraryType | None:
+        """The type by which an object can be launched: its own, or else that of a field into which it was put."""
+        found = self.types.of(value)
+        if found is None:
+            held = [key for key, values in self.effects.launchers.items() if value in values]
+            found = self.types.field(*held[0]) if held else None
+        return found if isinstance(found, LibraryType) else None
 
     def launch(self, launched: Value, span: Span) -> None:
         """An object is launched: one in a field, one that was made here, or one that only the caller can name."""
