@@ -1,4 +1,4 @@
-"""What authors say of their types: that callers may use one object from many threads at once."""
+"""What authors say: that many threads may use one object at once, or that a lock is left out on purpose."""
 
 from __future__ import annotations
 
@@ -19,6 +19,21 @@ SAFE = re.compile(
 NOT_SAFE = re.compile(
     r"\b(not|never|n't|un)\W*(be\s+|\w+ly\s+)?(thread[- ]?safe|safe\s+for)|thread[- ]?unsafe", re.IGNORECASE
 )
+
+PURPOSE = r"(on\s+purpose|intentional\w*|deliberate\w*|purposely|by\s+design)"
+LOCKLESS = r"((no|not|without|un)\W*(\w+\s+){0,3}(lock\w*|mutex\w*|synchroni[sz]\w+)|lock[- ]?free|racy)"
+DELIBERATE = re.compile(
+    rf"\b{PURPOSE}\W+(\w+\W+){{0,4}}{LOCKLESS}|\b{LOCKLESS}\W+(\w+\W+){{0,4}}{PURPOSE}"
+    r"|\b(cost|costs|overhead|price)\s+of\s+(\w+\s+){0,4}(lock\w*|mutex\w*|synchroni[sz]\w+)"
+    r"|\b(benign|harmless|acceptable|tolerable)\s+(data\s+)?rac(e|y)\b"
+    r"|\brace\s+(\w+\s+){0,2}(is|are)\s+(benign|harmless|acceptable|tolerable|fine|ok|okay)\b",
+    re.IGNORECASE,
+)
+
+
+def is_deliberate(doc: str) -> bool:
+    """Whether a function's documentation says that it does without a lock on purpose."""
+    return bool(DELIBERATE.search(doc))
 
 
 class Documented:

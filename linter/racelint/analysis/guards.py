@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.collisions import ERROR, LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
@@ -324,7 +325,7 @@ class Guards:
         if not source.module.traits.atomic_steps and function.name.lower().startswith("unsafe"):
             return True
         named = function.name.lower().endswith(("_locked", "locked", "_unlocked", "nolock", "_no_lock", "_unsafe"))
-        return named or bool(CONTRACT.search(function.doc))
+        return named or bool(CONTRACT.search(function.doc)) or is_deliberate(function.doc)
 
 
 def _guarding(spot: Spot) -> frozenset[str]:

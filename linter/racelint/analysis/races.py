@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import (
     CONTAINERS,
     MEASURED,
@@ -184,6 +185,8 @@ class Races:
         if not (write.entry.sure and other.entry.sure) or self.identity.may_be_two(write, other):
             return True
         if self.identity.is_behind_decorators(write, other):
+            return True
+        if any(is_deliberate(self._symbols.functions[spot.function][1].doc) for spot in (write, other)):
             return True
         if callers.is_setting_up(write, other) or callers.is_setting_up(other, write):
             return True
