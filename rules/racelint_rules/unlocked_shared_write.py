@@ -92,7 +92,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Both accesses must be in contexts that are proven to run in parallel on one object: threads that are started, or a
     started thread and the callers of the public methods that nothing in the project calls. Silent: before the first
     start in the function that starts, after the join, objects that are fresh or each context's own, thread-locals,
-    queues, events, multiprocessing.
+    queues, events, multiprocessing. Hidden (low): what a function does of which its documentation says that it leaves
+    out a lock on purpose.
 
     A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
     that fails, else at the write.
