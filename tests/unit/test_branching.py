@@ -65,4 +65,4 @@ def test_two_spots_of_a_function(body, alternatives, ordered):
 )
 def test_the_arms_that_lead_to_a_spot(body, expected):
     block, *found = spots(body)
-    assert tuple([(branch.line, arm) for branch, arm in arms(block, spot)] for spot in found) == expected
+    assert tuple([(branch.span.line, arm) for branch, arm in arms(block, spot)] for spot in found) == expected
