@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.programs import lower
 
-from racelint.analysis.outcomes import _compared
+from racelint.analysis.outcomes import compared
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,6 @@ from racelint.analysis.outcomes import _compared
     ],
 )
 def test_results_that_are_only_compared(body, only_compared):
-    function = lower(f"def f():\n    {body}\n").functions["f"]
-    assert bool(set(_compared(function))) == only_compared
+    functions = lower(f"def f():\n    {body}\n").functions
+    inner = [function.body for name, function in functions.items() if name.startswith("f.")]
+    assert bool(set(compared(functions["f"].body, inner))) == only_compared

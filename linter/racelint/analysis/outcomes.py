@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from racelint.analysis.effects import Effects
 from racelint.analysis.symbols import Symbols
-from racelint.model import Assign, Call, Const, Function, Name, Op
+from racelint.model import Assign, Block, Call, Const, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
@@ -41,20 +41,23 @@ class Outcomes:
     def _compared_in(self, caller: str) -> set[Span]:
         """The calls of a function whose results are compared with nothing, and else not used."""
         if caller not in self._compared:
-            self._compared[caller] = set(_compared(self._symbols.functions[caller][1]))
+            inner = [f for f in self._symbols.functions if f.startswith(f"{caller}.")]
+            bodies = [self._symbols.functions[f][1].body for f in inner]
+            self._compared[caller] = set(compared(self._symbols.functions[caller][1].body, bodies))
         return self._compared[caller]
 
 
-def _compared(function: Function) -> Iterator[Span]:
-    body = function.body
+def compared(body: Block, inner: Sequence[Block]) -> Iterator[Span]:
+    """The calls in a body whose results are compared with nothing, and else not used, nor by functions in it."""
     tests = [node for node in records(body) if isinstance(node, Op) and node.operator in COMPARING]
     sides = [side for test in tests if test.operator == "not" or Const(None) in test.operands for side in test.operands]
     yield from (side.span for side in sides if isinstance(side, Call))
     asked = {side for side in sides if isinstance(side, Name)}
     named = {node for node in records(body) if isinstance(node, Name)}
+    captured = {node.name for node in records(tuple(inner)) if isinstance(node, Name) and node.scope == "captured"}
     for node in records(body):
         match node:
             case Assign(targets=(Name(name=name, scope="local") as target,), value=Call(span=span)):
                 uses = [each for each in named if each.name == name and each != target]
-                if name not in function.cells and all(each in asked for each in uses):
+                if name not in captured and all(each in asked for each in uses):
                     yield span
