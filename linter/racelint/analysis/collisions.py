@@ -89,7 +89,7 @@ class Collisions:
             return True
         others = self._effects[stored.function].all_accesses()
         used = [access.span for access in others if access.kind in TAKEN and access.path == store.path]
-        return any(span.line <= store.span.line for span in used)
+        return any(store.detail == "empty" or span.line <= store.span.line for span in used)
 
     def _wakes(self, write: Spot, wait: Act) -> bool:
         """Whether who writes also wakes those that wait: in vain, if that comes between their test and their wait."""
