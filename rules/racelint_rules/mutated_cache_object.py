@@ -137,7 +137,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     High for library caches, handlers, mirrors of a watch and remembering functions, medium for declared settings, an
     object's own state, presets and defaults that grow, and where a callee was found by its name. Low (hidden) over
     more than three calls; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
-    or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`); where a program comes to a
+    or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`), or a list sorted that was
+    found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`); where a program comes to a
     preset, a setting or a default once, on its way from where it starts; and where experience says
     that mostly nobody is harmed: a preset or default that does not grow (an entry under one key: most calls put the
     same there), what is computed once and changed without a copy, and in Python what is a cache only by its name,

@@ -104,7 +104,7 @@ class Body(Flow[State, Frame]):
         self.rare = False  # the callback at hand is mostly called later
         self.stored: Expr | None = None  # what the assignment at hand stores
         self.settling = False  # the change at hand only puts right what its entry holds
-        self.placed: frozenset[Span] | None = None  # calls that only put what a list holds to one of its ends
+        self.placed: frozenset[Span] | None = None  # calls that only put in order what a list holds
         self.perhaps = False  # what is evaluated may not run
         self.traits = source.module.traits
         self.per_turn = own_each_turn(function, source.edition)

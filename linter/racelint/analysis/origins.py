@@ -5,7 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, visible
 from racelint.analysis.handing import Handing, named_in
 from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
-from racelint.analysis.settling import placed
+from racelint.analysis.settling import SORTS, placed, put_in_order
 from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Conditions, State
@@ -37,7 +37,7 @@ from racelint.span import Span
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
 REMOVALS = frozenset({".pop()", ".popitem()", ".popleft()", ".remove()", ".discard()", ".clear()", "del"})
 QUIET = frozenset({".sort()", ".reverse()"})
-PLACING = frozenset({".remove()", ".insert()", ".append()"})
+PLACING = frozenset({".remove()", ".insert()", ".append()", ".sort()", *[f"{name}()" for name in SORTS]})
 READS = frozenset({"[...]"})  # an entry that reading adds is no change of the object's content
 
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
@@ -67,11 +67,11 @@ class Origins(Handing):
             self._record(change._replace(target=path), state.conditions())
 
     def _only_places(self, operation: str, span: Span) -> bool:
-        """Whether a change is one half of putting a constant of a list to one of its ends."""
-        if operation not in PLACING or not self.traits.duck_typed:
+        """Whether a change only puts what a list holds where everybody would put it."""
+        if operation not in PLACING:
             return False
         if self.placed is None:
-            self.placed = frozenset(placed(self.function.body))
+            self.placed = frozenset([*placed(self.function.body), *put_in_order(self.function.body)])
         return span in self.placed
 
     def _named_by(self, expr: Expr, state: State) -> Values:

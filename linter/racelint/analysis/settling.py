@@ -1,7 +1,7 @@
 """Settling: changes that only put right what is there, by nothing but what is there.
 
 Whoever comes first does the same as everybody else would: `if d[k] is None: d[k] = []`, or puts a constant at one end
-of a list: `names.remove("id")`, `names.insert(0, "id")`.
+of a list: `names.remove("id")`, `names.insert(0, "id")`, or sorts what it has found not to be sorted.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from itertools import pairwise
 
 from racelint.analysis.state import Predicate, State
 from racelint.analysis.values import Element, Literal, Value, Values
-from racelint.model import Attr, Block, Build, Call, Choice, Const, Eval, Expr, Item, Logic, Name, Op
+from racelint.model import Attr, Block, Branch, Build, Call, Choice, Const, Eval, Expr, Item, Logic, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
 WANTING = "wanting"
+SORTED = frozenset({"StringsAreSorted", "IntsAreSorted", "Float64sAreSorted", "SliceIsSorted", "IsSorted"})
+SORTS = frozenset({"sort", "Strings", "Ints", "Float64s", "Slice", "SliceStable", "Sort", "SortFunc", "Stable"})
 
 
 def note_wanting(values: Values, found: str, state: State) -> None:
@@ -49,6 +51,37 @@ def placed(body: Block) -> Iterator[Span]:
         for first, second in pairwise(block) if type(block) is tuple else ():
             if isinstance(first, Eval) and isinstance(second, Eval) and _is_placing(first.value, second.value):
                 yield from (call.span for call in (first.value, second.value) if isinstance(call, Call))
+
+
+def put_in_order(body: Block) -> Iterator[Span]:
+    """The calls that sort what a test around them has found not to be sorted: mostly there is nothing to do."""
+    for branch in records(body):
+        wanting = _unsorted(branch.test) if isinstance(branch, Branch) else None
+        for stmt in branch.then if isinstance(branch, Branch) and wanting is not None else ():
+            if isinstance(stmt, Eval) and _plain(_sorted_by(stmt.value)) == _plain(wanting):
+                yield stmt.value.span if isinstance(stmt.value, Call) else stmt.span
+
+
+def _sorted_by(expr: Expr) -> Expr | None:
+    """What a call puts in order."""
+    if isinstance(expr, Call) and isinstance(expr.func, Attr) and expr.func.name in SORTS:
+        return expr.args[0] if expr.args else expr.func.base
+    return None
+
+
+def _unsorted(test: Expr) -> Expr | None:
+    """What a test has found not to be sorted."""
+    match test:
+        case Op(operator="not", operands=(Call(func=Attr(name=name), args=(asked, *_)),)) if name in SORTED:
+            return asked
+        case Op(operator="!=", operands=(asked, Call(func=Name(name="sorted"), args=(same,), keywords=()))):
+            return asked if _plain(asked) == _plain(same) else None
+    return None
+
+
+def _plain(node: object) -> object:
+    """An expression, wherever it stands."""
+    return tuple([_plain(part) for part in node if not isinstance(part, Span)]) if isinstance(node, tuple) else node
 
 
 def _is_placing(first: Expr, second: Expr) -> bool:
