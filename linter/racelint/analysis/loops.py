@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis import sweeps
 from racelint.analysis.body import Body
+from racelint.analysis.branching import around
 from racelint.analysis.doubts import doubts
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.sharing import MOST_CONTENTS, Content
@@ -27,7 +28,24 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.model import Attr, Build, Call, Collect, Comp, Const, Expr, Item, Logic, Loop, Name, Op, Stmt
+from racelint.model import (
+    Assign,
+    Attr,
+    Branch,
+    Build,
+    Call,
+    Collect,
+    Comp,
+    Const,
+    Expr,
+    Item,
+    Logic,
+    Loop,
+    Name,
+    Op,
+    Stmt,
+)
+from racelint.record import records
 from racelint.span import Span
 
 UNKNOWN_ELEMENTS = {
@@ -170,9 +188,20 @@ class Loops(Body):
         stands = at or Place(self.id, event.calls[0].span if event.calls else event.span)
         repeated = loop.repeated or self._is_repeated(container, style)
         found_so = Conflict(loop, stands, container, kind, style, event, None, repeated, doubtful)
-        if doubtful:  # in the first turns what comes after the change was not known yet
+        if doubtful and self._needs_earlier_turn(loop, stands):  # which was not known yet in the first turns
             self.summary.conflicts.pop(found_so._replace(doubtful=False), None)
         self.summary.conflicts[found_so] = None
+
+    def _needs_earlier_turn(self, place: Place, change: Place) -> bool:
+        """Whether a change, or a test around it, names a variable that the loop itself gives a value elsewhere."""
+        body = self.function.body
+        loops = tuple([node for node in records(body) if isinstance(node, Loop) and node.span == place.span])
+        stored = [node for node in records(loops) if isinstance(node, Assign)]
+        changes = tuple([node for node in stored if node.span.holds(change.span)])
+        tests = tuple([node.test for node in around(body, change.span) if isinstance(node, Branch)])
+        own = _named_in((*[node.targets for node in changes], *[node.target for node in loops]))
+        given = _named_in(tuple([node.targets for node in stored if node not in changes]))
+        return not _named_in((changes, tests)).isdisjoint(given - own)
 
     def _is_pass(self, loop: Loop) -> bool:
         """Whether a while loop runs this loop until it has done nothing more."""
@@ -388,3 +417,8 @@ def _is_path(expr: Expr) -> bool:
             return _is_path(base)
         case _:
             return False
+
+
+def _named_in(node: object) -> set[str]:
+    """The variables that an expression or a statement names."""
+    return {part.name for part in records(node) if isinstance(part, Name) and part.scope != "global"}
