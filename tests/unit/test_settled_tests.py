@@ -40,6 +40,9 @@ MODE, ENABLED = ("local", "mode"), ("local", "daemon", "enabled")
         ("if daemon.enabled():\n    spot()\n", [()]),
         ("mode = read()\nif mode:\n    spot()\n", [(Answer(MODE, False, True),)]),
         ("if mode:\n    spot()\nmode = read()\n", [()]),
+        ("if daemon.enabled:\n    spot()\ndaemon.enabled = read()\n", [()]),
+        ("if daemon.enabled:\n    spot()\ndaemon = read()\n", [()]),
+        ("if mode:\n    spot()\nmode.append(1)\n", [()]),
         ("while True:\n    if mode:\n        spot()\n", [()]),
     ],
 )  # fmt: skip

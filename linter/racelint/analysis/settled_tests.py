@@ -10,7 +10,7 @@ from racelint.analysis.branching import arms
 from racelint.analysis.effects import WRITES, Effects
 from racelint.analysis.paths import root
 from racelint.analysis.values import Captured, Field, Fresh, Global
-from racelint.model import Assign, Attr, Build, Const, Expr, Function, Imported, Logic, Name, Op, Scalar
+from racelint.model import Assign, Attr, Build, Call, Const, Expr, Function, Imported, Logic, Name, Op, Scalar
 from racelint.record import Record, records
 from racelint.span import Span
 
@@ -46,7 +46,7 @@ class SettledTests:
     def _stays(self, path: Path, function_id: str, function: Function, asked: Span) -> bool:
         """Whether nothing on a path is changed but by the function itself, before it asks."""
         places = [place for name in path[1:] for place in self._changed.get(name, ())]
-        places += [(function_id, span) for span in _assigned(function, path[1])] if path[0] == "local" else []
+        places += [(function_id, span) for span in _changed_by(function, path)]
         return all(where == function_id and span[:2] < asked[:2] for where, span in places)
 
 
@@ -81,10 +81,12 @@ def _path(expr: Expr) -> Path:
             return ()
 
 
-def _assigned(function: Function, name: str) -> Iterator[Span]:
-    """Where a function gives one of its variables a value."""
+def _changed_by(function: Function, path: Path) -> Iterator[Span]:
+    """Where a function itself gives a path, or a part of it, another value, or calls a method of what it leads to."""
     for node in records(function.body):
+        if isinstance(node, Call) and isinstance(node.func, Attr) and _path(node.func.base) == path:
+            yield node.span
         for target in node.targets if isinstance(node, Assign) else (getattr(node, "target", None),):
             for part in target.parts if isinstance(target, Build) else (target,):
-                if isinstance(part, Name) and part.name == name:
+                if isinstance(part, Name | Attr) and (named := _path(part)) and named == path[: len(named)]:
                     yield part.span
