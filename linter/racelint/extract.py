@@ -42,33 +42,63 @@ def extract(
 ) -> dict[str, Outcome]:  # fmt: skip
     """The module of each file, or why there is none; the same whatever the jobs and the cache.
 
-    Of files that are not reported on only the outline is read, unless `tests` are to be.
+    Of files that are not reported on only the outline is read, unless `tests` are to be or an importer needs more.
     """
-    outcomes: dict[str, Outcome] = {}
-    missing: list[Job] = []
-    for file in files:
-        data = read(file.path)
-        if isinstance(data, SourceError):
-            outcomes[file.path] = data
-            continue
-        outline = file.quiet and not tests
-        key = cache.key(data, front_ends[file.suffix].name, outline=outline) if cache else ""
-        module = cache.get(key) if cache else None
-        if module is None:
-            missing.append(Job(file, data, key, outline))
-        else:
-            outcomes[file.path] = module
-    log.info("%d files: %d known from the cache, %d to be read", len(files), len(outcomes), len(missing))
-    for done, (job, outcome, pickled) in enumerate(
-        _lower_all(missing, front_ends, jobs, keep=cache is not None), start=1
-    ):
-        outcomes[job.file.path] = outcome
-        if cache and pickled:
-            cache.put(job.key, pickled)
-        progress(done, len(missing))
-    if cache and missing:
+    reading = _Reading(front_ends, cache, jobs, progress)
+    waiting = {file.path: file for file in files if file.quiet and not tests}
+    batch = [file for file in files if file.path not in waiting]
+    while batch:
+        reading.read(batch, outline=False)
+        wanted = {
+            name
+            for file in batch
+            if isinstance(module := reading.outcomes[file.path], Module)
+            for name in front_ends[file.suffix].needed(file.path, module)
+        }
+        batch = [file for file in waiting.values() if front_ends[file.suffix].module_name(file.path) in wanted]
+        for file in batch:
+            del waiting[file.path]
+    reading.read(list(waiting.values()), outline=True)
+    if cache and reading.missed:
         cache.prune()
-    return outcomes
+    return {file.path: reading.outcomes[file.path] for file in files}
+
+
+class _Reading:
+    """Reads batches of files: those that the cache knows, and those that are new."""
+
+    def __init__(
+        self, front_ends: Mapping[str, FrontEnd], cache: Cache | None, jobs: int | None, progress: Progress
+    ) -> None:
+        self._front_ends, self._cache, self._jobs, self._progress = front_ends, cache, jobs, progress
+        self.outcomes: dict[str, Outcome] = {}
+        self.missed = 0
+
+    def read(self, files: Sequence[File], *, outline: bool) -> None:
+        """Read these files, or their outlines."""
+        missing: list[Job] = []
+        for file in files:
+            data = read(file.path)
+            if isinstance(data, SourceError):
+                self.outcomes[file.path] = data
+                continue
+            front_end = self._front_ends[file.suffix].name
+            key = self._cache.key(data, front_end, outline=outline) if self._cache else ""
+            module = self._cache.get(key) if self._cache else None
+            if module is None:
+                missing.append(Job(file, data, key, outline))
+            else:
+                self.outcomes[file.path] = module
+        log.info(
+            "%d files: %d known from the cache, %d to be read", len(files), len(files) - len(missing), len(missing)
+        )
+        lowered = _lower_all(missing, self._front_ends, self._jobs, keep=self._cache is not None)
+        for done, (job, outcome, pickled) in enumerate(lowered, start=1):
+            self.outcomes[job.file.path] = outcome
+            if self._cache and pickled:
+                self._cache.put(job.key, pickled)
+            self._progress(done, len(missing))
+        self.missed += len(missing)
 
 
 def read(path: str) -> bytes | SourceError:

@@ -110,6 +110,16 @@ class Imported(Record):
     name: str | None
     level: int
 
+    def absolute(self, path: str, importer: str) -> str:
+        """The dotted name of the module for an importer, a module at a path: relative ones are counted from there."""
+        if not self.level:
+            return self.module
+        parts = importer.partition("@")[0].split(".")
+        if not path.endswith(("/__init__.py", "/__init__.pyi")):
+            parts = parts[:-1]
+        parts = parts[: len(parts) - (self.level - 1)]
+        return ".".join([*parts, self.module] if self.module else parts)
+
 
 class Logic(Record):
     """Short-circuit `and` / `or`: the value is one of the operands."""
@@ -520,8 +530,9 @@ class Module(Record):
 
     Files of one name and one `package` share their names; "" where each file is a module of its own. `mentions` are the
     names by which a file gets at attributes, and those in its texts that look like names, with spaces between; only for
-    languages whose calls do not say of what type their object is. `constraint` is the condition on which builds take a
-    file in, in the language's own words.
+    languages whose calls do not say of what type their object is. `loads` are all import statements of the file, in
+    whatever scope, where it takes more than an outline to know what is imported. `constraint` is the condition on which
+    builds take a file in, in the language's own words.
     """
 
     language: str
@@ -541,6 +552,7 @@ class Module(Record):
     annotations: tuple[Annotation, ...] = ()
     mentions: str = ""
     constraint: str = ""
+    loads: tuple[Imported, ...] = ()
 
 
 class Source(Record):

@@ -46,13 +46,11 @@ def load_reports(folder: pathlib.Path, chosen: Iterable[Repository]) -> Reports:
     return reports
 
 
-def save_reports(folder: pathlib.Path, chosen: Iterable[Repository], reports: Reports) -> None:
-    """Keep reports for `--run`."""
+def save_report(folder: pathlib.Path, repository: Repository, report: Report) -> None:
+    """Keep a report for `--run`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for repository in chosen:
-        if repository.name in reports:
-            body = json.dumps(reports[repository.name].dump(), indent=1)
-            report_path(folder, repository).write_text(body + "\n", encoding="utf-8")
+    body = json.dumps(report.dump(), indent=1)
+    report_path(folder, repository).write_text(body + "\n", encoding="utf-8")
 
 
 def report_path(folder: pathlib.Path, repository: Repository) -> pathlib.Path:
@@ -61,22 +59,28 @@ def report_path(folder: pathlib.Path, repository: Repository) -> pathlib.Path:
 
 
 def run_all(chosen: list[Repository], where: Clones, options: argparse.Namespace) -> Reports:
-    """Run one revision of racelint on each repository; a failure is told and leaves that repository out."""
+    """Run one revision of racelint on each repository; a failure is told and leaves that repository out.
+
+    Each report is kept as soon as it is there, if they are to be kept.
+    """
     with tempfile.TemporaryDirectory(prefix="racelint-") as scratch:
         engine = runs.checkout(options.revision, pathlib.Path(scratch, "engine"), options, EVERYTHING)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            reports = pool.map(lambda repository: run_one(repository, where, engine), chosen)
+            reports = pool.map(lambda repository: run_one(repository, where, engine, options.save), chosen)
             return {r.name: report for r, report in zip(chosen, reports, strict=True) if report is not None}
 
 
-def run_one(repository: Repository, where: Clones, engine: Engine) -> Report | None:
+def run_one(repository: Repository, where: Clones, engine: Engine, kept: pathlib.Path | None) -> Report | None:
     """Run racelint on one repository."""
     try:
         with tempfile.TemporaryDirectory(prefix="precision-") as scratch:
             tree = pathlib.Path(scratch)
             git_dir = where.holding(repository.name, repository.commit)
             lines = clones.export(git_dir, repository.commit, tree, repository.language, repository.paths)
-            return replace(engine.check(tree), lines=lines)
+            report = replace(engine.check(tree), lines=lines)
+            if kept:
+                save_report(kept, repository, report)
+            return report
     except (clones.CloneError, runs.RunError, OSError) as error:
         print(f"precision: {repository.name}: {error}", file=sys.stderr)
         return None

@@ -81,8 +81,6 @@ def collect(options: argparse.Namespace) -> int:
     reports = (
         collecting.load_reports(options.run, chosen) if options.run else collecting.run_all(chosen, where, options)
     )
-    if options.save:
-        collecting.save_reports(options.save, chosen, reports)
     verdicts = triage.load(options.triage)
     for repository, found in collecting.unjudged(chosen, reports, verdicts):
         if visible(found, options):

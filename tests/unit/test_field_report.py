@@ -65,9 +65,9 @@ def test_results_survive_the_file(tmp_path: pathlib.Path) -> None:
     failed = scoring.Outcome(every[1].case, failure="no sources: cannot export from /somewhere")
     for each in (every[0], failed):
         scoring.save(tmp_path, "abc", each)
-    reports = {"owner/name": runs.Report((finding(), finding(2, severity="note")), 1, 2.0, 4000, "abc")}
+    report = runs.Report((finding(), finding(2, severity="note")), 1, 2.0, 4000, "abc")
     clones_of = [REPOSITORY, clones.Repository("owner/other", COMMIT, "go")]
-    results.collecting.save_reports(tmp_path / "reports", clones_of, reports)
+    results.collecting.save_report(tmp_path / "reports", REPOSITORY, report)
     cases_of = [each.case for each in every]
     path = tmp_path / "results.json"
     results.save(path, recall=results.recall_section(tmp_path, "abc", cases_of))

@@ -81,6 +81,7 @@ class Symbols:
         self.declared_locks = {n[-1] for _, a in self.annotations if a.kind != "confined" for n in a.names}
         self._class_variables: dict[tuple[str, str], str | None] = {}
         self._methods: dict[tuple[str, str], str | None] = {}
+        self._stand_ins: dict[str, bool] = {}
         self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
@@ -140,7 +141,7 @@ class Symbols:
 
     def resolve_import(self, source: Source, imported: Imported, links: int = LINKS) -> Value:
         """What an import binds; a library's name becomes a `Builtin` with its dotted name."""
-        name = _absolute(source, imported)
+        name = imported.absolute(source.path, source.name)
         module = self.module(name, source)
         if imported.name is None:
             return ModuleValue(module) if module else Builtin(name)
@@ -168,7 +169,7 @@ class Symbols:
         if name in content.imports:
             return self.resolve_import(source, content.imports[name], links)
         for star in content.star_imports:
-            target = self.module(_absolute(source, star), source)
+            target = self.module(star.absolute(source.path, source.name), source)
             further = target is not None and target not in seen and links > 0
             found = self._of_star(target, name, links - 1, seen) if further and target else None
             if found is None and target is None and self._is_library(f"{star.module}.{name}"):
@@ -351,6 +352,12 @@ class Symbols:
 
     def stands_in(self, function_id: str) -> bool:
         """Whether a function belongs to a package of stand-ins for tests, in a language that keeps them so."""
+        known = self._stand_ins.get(function_id)
+        if known is None:
+            known = self._stand_ins[function_id] = self._stands_in(function_id)
+        return known
+
+    def _stands_in(self, function_id: str) -> bool:
         source, function = self.functions[function_id]
         if source.module.traits.duck_typed:
             return False
@@ -525,17 +532,6 @@ def _common(first: str, second: str) -> int:
     """How many leading folders two paths share."""
     pairs = zip(first.split("/"), second.split("/"), strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _absolute(source: Source, imported: Imported) -> str:
-    """The dotted module name an import names, relative ones counted from the importer's package."""
-    if not imported.level:
-        return imported.module
-    parts = source.name.partition("@")[0].split(".")
-    if not source.path.endswith(("/__init__.py", "/__init__.pyi")):
-        parts = parts[:-1]
-    parts = parts[: len(parts) - (imported.level - 1)]
-    return ".".join([*parts, imported.module] if imported.module else parts)
 
 
 def argument(call: Call, position: int, name: str) -> Expr | None:

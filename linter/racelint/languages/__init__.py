@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from racelint.finding import Fix, Remedy
@@ -38,6 +38,9 @@ class FrontEnd(Protocol):
 
     def outline(self, data: bytes) -> Module:
         """Lower what other files may need of one that is not reported on: its types, signatures and variables."""
+
+    def needed(self, path: str, module: Module) -> Iterable[str]:
+        """The dotted names that the imports of the file at `path` may mean, of which no outline would do."""
 
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment of the file with its marker stripped ("#", "//"), for fixtures and suppressions."""

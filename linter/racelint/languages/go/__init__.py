@@ -6,7 +6,7 @@ import codecs
 import functools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,10 @@ class Go:
     def outline(self, data: bytes) -> Module:
         """Types are declared: no function needs its body for others to be understood."""
         return self._lower(data, outline=True)
+
+    def needed(self, path: str, module: Module) -> Iterable[str]:
+        """None: the outline tells all."""
+        return ()
 
     def _lower(self, data: bytes, *, outline: bool) -> Module:
         from racelint.languages.go.declarations import Lowering

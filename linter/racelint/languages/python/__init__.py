@@ -8,13 +8,14 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 
 from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
+from racelint.languages.python.expressions import WORD
 from racelint.languages.python.text import decode, encoding, import_root, module_name
 from racelint.model import Comment, Module
 from racelint.span import Span
@@ -23,6 +24,7 @@ from racelint.span import Span
 DEPTH = 4_000
 TEST_WORDS = frozenset({"test", "tests", "testing"})  # of a folder's name
 TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis", "testtools"})
+SPOKEN_OF = re.compile(rb"""\.\s*([A-Za-z_]\w*)|(["'])([^\s"']{2,100})\2""")  # attributes, and texts that may be names
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
 
 
@@ -35,13 +37,33 @@ class Python:
 
     def extract(self, data: bytes) -> Module:
         """Lower a file in any encoding of PEP 263. Raises SourceProblem for input that is not a program."""
+        return self._lower(data, outline=False)
+
+    def outline(self, data: bytes) -> Module:
+        """For what nothing imports: what its functions return stands in their bodies only."""
+        module = self._lower(data, outline=True)
+        return module._replace(mentions=" ".join(sorted({*module.mentions.split(), *_spoken_of(data)})))
+
+    def needed(self, path: str, module: Module) -> Iterable[str]:
+        """The modules that a file imports, and the names out of them, which may be modules, too.
+
+        They may be known by less than that: a folder above them need not be a package (PEP 420).
+        """
+        importer = module_name(path)
+        for imported in module.loads:
+            name = imported.absolute(path, importer)
+            for whole in (name,) if imported.name is None else (name, f"{name}.{imported.name}"):
+                parts = whole.split(".")
+                yield from (".".join(parts[start:]) for start in range(len(parts)))
+
+    def _lower(self, data: bytes, *, outline: bool) -> Module:
         tree = parse(data)
         text = data.decode("utf-8", "replace") if data.isascii() else decode(data)
         lines = [] if data.isascii() else text.split("\n")
         wide = {number: line.encode() for number, line in enumerate(lines, 1) if not line.isascii()}
         spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
         comments = tuple([comment for comment in spoken if "racelint:" in comment.text])
-        lowering = Lowering(wide, _lines_with(b":=", data))
+        lowering = Lowering(wide, _lines_with(b":=", data), outline=outline)
         lowering.notes = notes.Notes(spoken, data)
         lowering.has_typed_notes = noted.speaks(data)
         limit = sys.getrecursionlimit()
@@ -53,10 +75,6 @@ class Python:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:
             sys.setrecursionlimit(limit)
-
-    def outline(self, data: bytes) -> Module:
-        """The whole file: what a function does says what it returns."""
-        return self.extract(data)
 
     def comments(self, data: bytes) -> list[Comment]:
         """Every comment with its text after the "#"; what cannot be tokenised ends the list."""
@@ -155,6 +173,14 @@ def _parse_as_36(data: bytes) -> ast.Module | None:
         return ast.parse(data, feature_version=(3, 6))
     except (SyntaxError, ValueError, LookupError):
         return None
+
+
+def _spoken_of(data: bytes) -> set[str]:
+    """What a file that is not lowered may mention, read off its text, comments and all."""
+    found = set[str]()
+    for attribute, _, text in SPOKEN_OF.findall(data):
+        found.update([attribute.decode()] if attribute else WORD.findall(text.decode("utf-8", "replace")))
+    return found
 
 
 def _lines_with(text: bytes, data: bytes) -> list[int]:

@@ -38,11 +38,12 @@ MODULE = "<module>"
 
 
 class Lowering(Statements):
-    """Lowers one module; a fresh instance for each."""
+    """Lowers one module; a fresh instance for each. The bodies of functions are no part of its `outline`."""
 
-    def __init__(self, wide: Mapping[int, bytes], walrus_lines: Sequence[int]) -> None:
+    def __init__(self, wide: Mapping[int, bytes], walrus_lines: Sequence[int], *, outline: bool = False) -> None:
         super().__init__(wide)
         self._walrus_lines = walrus_lines
+        self._outline = outline
         self._functions: dict[str, Function] = {}
         self._types: dict[str, _OpenType] = {}
         self._globals: dict[str, _OpenField] = {}
@@ -71,6 +72,7 @@ class Lowering(Statements):
             fillings=tuple(self.fillings),
             annotations=self.all_annotations(),
             mentions=" ".join(sorted(self.mentions)),
+            loads=tuple(dict.fromkeys(self.loads)),
         )
 
     # --- functions ----------------------------------------------------------------------------------------------------
@@ -86,7 +88,7 @@ class Lowering(Statements):
         qualname = self._unique(outer, node.name + _accessor(names, node.name))
         parameters = self._parameters(node.args)
         self._enter(node, qualname, outer.owner if member else None, _binding(node, names) if member else "none")
-        body = self.block(node.body)
+        body = () if self._outline else self.block(node.body)
         scope, self.scope = self.scope, outer
         self._finish(
             scope, node.name, outer, parameters, type_ref(node.returns), body, self._whole(node),
@@ -121,7 +123,7 @@ class Lowering(Statements):
     def _enter(self, node: FunctionNode, qualname: str, owner: str | None, binding: str) -> None:
         names = list(parameters_of(node))
         bound, declared_global = set[str](), set[str]()
-        if not isinstance(node, ast.Lambda):
+        if not isinstance(node, ast.Lambda) and not self._outline:
             bound, declared_global = bound_names(node.body, self._walrus_lines)
         scope = FunctionScope(qualname, self.scope, "function", bound.union(names))
         scope.globals = declared_global

@@ -43,6 +43,7 @@ class Statements(Noted):
     def __init__(self, wide: Mapping[int, bytes]) -> None:
         super().__init__(wide)
         self.attribute_stores: list[AttributeStore] = []
+        self.loads: list[Imported] = []
         self._statements: dict[type[ast.AST], Callable[[Any, list[Stmt]], None]] = {
             ast.Expr: self._expression, ast.Assign: self._assign, ast.AugAssign: self._update,
             ast.AnnAssign: self._annotated, ast.Delete: self._delete, ast.If: self._branch, ast.For: self._loop,
@@ -211,6 +212,7 @@ class Statements(Noted):
 
     def _import(self, node: ast.Import, out: list[Stmt]) -> None:
         for alias in node.names:
+            self.loads.append(Imported(alias.name, None, 0))
             if alias.asname:
                 self.imported(alias.asname, Imported(alias.name, None, 0), out, node)
             else:
@@ -220,6 +222,7 @@ class Statements(Noted):
     def _import_from(self, node: ast.ImportFrom, out: list[Stmt]) -> None:
         for alias in node.names:
             value = Imported(node.module or "", alias.name, node.level)
+            self.loads.append(value)
             self.imported(alias.asname or alias.name, value, out, node)
 
     # --- match --------------------------------------------------------------------------------------------------------
