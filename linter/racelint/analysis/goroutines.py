@@ -13,11 +13,13 @@ from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
+from racelint.analysis.places import Places
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
+from racelint.analysis.words import Words
 from racelint.model import Function
 
 MOST_STARTS = 4  # goroutines that start one another
@@ -28,7 +30,7 @@ class Goroutines:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
-        identity: Identity, callers: Callers,
+        identity: Identity, callers: Callers, places: Places,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -38,6 +40,7 @@ class Goroutines:
         self._identity = identity
         self._callers = callers
         self._importing = Importing(symbols)
+        self._words = Words(places, ways)
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -81,6 +84,8 @@ class Goroutines:
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
         if all(self._sets_up(spot) for spot in (write, other) if spot.is_write) and not self._are_related(write, other):
+            return 1
+        if self._words.are_strangers(write, other, frozenset({one.kind, two.kind})):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:

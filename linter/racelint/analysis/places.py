@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.state import FLAG, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.type_names import TypeOf
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
@@ -71,6 +72,22 @@ class Places:
     def class_of(self, path: Value) -> str | None:
         """The project's class of what a path leads to."""
         return self._types.class_of(path)
+
+    def type_of(self, place: Place) -> TypeOf | None:
+        """The type of a field or of a module's variable; None if it is not known, or the place is another one."""
+        if place.depth:
+            return None
+        match place.kind:
+            case "field":
+                return self._types.field(place.owner, place.name)
+            case "global":
+                return self._types.variable(f"{place.owner}:{MODULE}", place.name)
+            case _:
+                return None
+
+    def is_container(self, found: TypeOf) -> bool:
+        """Whether what has a type holds others, which are places of their own."""
+        return self._types.structures.behaviour(found) is not None
 
     def is_bound(self, parameter: Param) -> bool:
         """Whether it is known what a started function's parameter is."""

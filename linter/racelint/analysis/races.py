@@ -67,7 +67,7 @@ class Races:
         self.outcomes = Outcomes(symbols, effects)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
-        goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers)
+        goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, places)
         self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()

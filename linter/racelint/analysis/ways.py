@@ -42,7 +42,8 @@ class Ways:
     def are_far(self, first: Spot, second: Spot) -> bool:
         """Whether a caller's way and the other side's are so long together that some condition mostly stands there."""
         contexts = [self._contexts.roots[spot.entry.context] for spot in (first, second)]
-        if not any(context.is_external for context in contexts):
-            return False
-        steps = sum(len(self._contexts.way(spot.function, spot.entry)) for spot in (first, second))
-        return steps > MOST_TOGETHER
+        return any(context.is_external for context in contexts) and self.steps(first, second) > MOST_TOGETHER
+
+    def steps(self, first: Spot, second: Spot) -> int:
+        """The calls on both ways together."""
+        return sum(len(self._contexts.way(spot.function, spot.entry)) for spot in (first, second))
