@@ -16,10 +16,10 @@ from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
+from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
-from racelint.analysis.words import Words
 from racelint.model import Function
 
 MOST_STARTS = 4  # goroutines that start one another
@@ -40,7 +40,7 @@ class Goroutines:
         self._identity = identity
         self._callers = callers
         self._importing = Importing(symbols)
-        self._words = Words(places, ways)
+        self._strangers = Strangers(places, ways)
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -85,7 +85,7 @@ class Goroutines:
             return 1
         if all(self._sets_up(spot) for spot in (write, other) if spot.is_write) and not self._are_related(write, other):
             return 1
-        if self._words.are_strangers(write, other, frozenset({one.kind, two.kind})):
+        if self._strangers.are_far(write, other, frozenset({one.kind, two.kind})):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:

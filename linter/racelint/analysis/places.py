@@ -85,9 +85,10 @@ class Places:
             case _:
                 return None
 
-    def is_container(self, found: TypeOf) -> bool:
-        """Whether what has a type holds others, which are places of their own."""
-        return self._types.structures.behaviour(found) is not None
+    def kind_of(self, found: TypeOf) -> str:
+        """The kind of a container that a type is, "" if it is none."""
+        container = self._types.structures.behaviour(found)
+        return container.kind if container is not None else ""
 
     def is_bound(self, parameter: Param) -> bool:
         """Whether it is known what a started function's parameter is."""

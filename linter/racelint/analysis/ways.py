@@ -26,6 +26,10 @@ class Ways:
             self._functions[key] = frozenset((spot.function, *callers))
         return self._functions[key]
 
+    def modules(self, spot: Spot) -> frozenset[str]:
+        """The modules, or packages, of these."""
+        return frozenset([function.partition(":")[0] for function in self.functions(spot)])
+
     def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
         """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""
         given = self._contexts.inherited.get(spot.entry.context)
