@@ -60,7 +60,7 @@ class Races:
         self._is_one = is_one
         self._contexts = contexts
         self.memory = Memory(symbols, effects, contexts)
-        self.ways = Ways(contexts)
+        self.ways = Ways(symbols, contexts)
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)

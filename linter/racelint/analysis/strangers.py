@@ -1,9 +1,10 @@
 """Variables that are replaced whole by those that have hardly to do with each other.
 
-Who reads a word (a flag, a number, a reference) that others replace has the old one or the new. Two goroutines that
-do so break the rules of the language all the same, but it harms only where the two sides have to do with each other. In
-code that nobody had looked at before, every fourth such finding was right where the ways to both sides have three calls
-or more together, as of those on any variable whose ways lead through three packages; of all others three of five.
+Who reads a word (a flag, a number, a reference) that others replace has the old one or the new. Goroutines that do so
+break the rules of the language all the same, but it harms only where the two sides have to do with each other. In code
+that nobody had looked at before, every sixth such finding was right where the ways to both sides lead through functions
+of three types, and every fourth, on variables of any kind, where they lead through three packages; of all others three
+of five.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.type_names import ClassType, TypeOf
 from racelint.analysis.ways import Ways
 
-CLOSE = 2  # calls from the roots of two goroutines to their accesses, together
-NEIGHBOURS = 3  # the same where they lead through several packages
-FOREIGN = 3  # packages on the ways to two accesses
+NEAR = 3  # calls from the roots of two contexts to their accesses, together
+FOREIGN = 3  # types, or packages, of the functions on the ways to two accesses
 WIDE = frozenset({"string"})  # a reader may see one half of the old one
 NARROW = frozenset({"", "immutable", "channel"})  # kinds of containers that are one word
 
@@ -34,10 +34,12 @@ class Strangers:
         """Whether two contexts of some `kinds`, far from each other, store a variable and read, test or store it."""
         if not all(_is_plain(spot) for spot in (first, second)):
             return False
-        steps = self._ways.steps(first, second)
-        if steps > NEIGHBOURS and len(self._ways.modules(first) | self._ways.modules(second)) >= FOREIGN:
+        ways, place = self._ways, first.located.place
+        if ways.steps(first, second) > NEAR and len(ways.modules(first) | ways.modules(second)) >= FOREIGN:
             return True
-        return kinds == {GOROUTINE} and steps > CLOSE and self._is_word(first.located.place)
+        return (
+            kinds == {GOROUTINE} and len(ways.owners(first) | ways.owners(second)) >= FOREIGN and self._is_word(place)
+        )
 
     def _is_word(self, place: Place) -> bool:
         """Whether a field or a variable of a package is known to hold a word, or the two of an interface."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.places import of_threads
 from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
 
 NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
 MOST_CALLS = 6  # from a context's root to an access
@@ -14,7 +15,8 @@ MOST_TOGETHER = 8  # the same for both sides of a race with a caller together
 class Ways:
     """What lies on the ways to accesses."""
 
-    def __init__(self, contexts: Contexts) -> None:
+    def __init__(self, symbols: Symbols, contexts: Contexts) -> None:
+        self._symbols = symbols
         self._contexts = contexts
         self._functions: dict[tuple[str, Entry], frozenset[str]] = {}
 
@@ -29,6 +31,12 @@ class Ways:
     def modules(self, spot: Spot) -> frozenset[str]:
         """The modules, or packages, of these."""
         return frozenset([function.partition(":")[0] for function in self.functions(spot)])
+
+    def owners(self, spot: Spot) -> frozenset[str]:
+        """The types that have them; of functions that are no methods, their modules."""
+        symbols = self._symbols
+        within = {symbols.outermost(function) for function in self.functions(spot)}
+        return frozenset([symbols.owner_of(function) or function.partition(":")[0] for function in within])
 
     def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
         """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""
