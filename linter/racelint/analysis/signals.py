@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from racelint.analysis.branching import is_looped, is_never_behind
+from racelint.analysis.branching import around, comes_first, is_looped, is_never_behind
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.places import FLAG_MARK, Places
@@ -18,6 +18,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+from racelint.model import Loop
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
@@ -66,14 +67,31 @@ class Signals:
         """
         done = [
             (operation, channel)
-            for function, entry, told, _ in self._levels(spot)
-            for operation, path in told[0]
+            for function, entry, told, call in self._levels(spot)
+            for operation, path in told[0] | self._waited_for_again(function, call or spot.access.span)
             if (channel := self._channel(path, function, entry)) is not None
         ]
         for operation, channel in done:  # grows
             if operation == TAKE and self._count(channel, taking=False) == 1:
                 done += [before for before in self._before_given(channel) if before not in done]
         return done
+
+    def _waited_for_again(self, function: str, span: Span) -> set[tuple[str, Value]]:
+        """The groups that a function has waited for before a loop, and in each turn before it comes to a spot there.
+
+        New ones join them only behind that. A wait in the loop that hangs on a condition is taken to be left out only
+        where there is nobody to wait for: the condition says whether a turn has started any.
+        """
+        effects, body = self._effects[function], self._symbols.functions[function][1].body
+        waits = [(path, at) for operation, path, at in (*effects.told, *effects.passed_on) if operation == WAIT]
+        found: set[tuple[str, Value]] = set()
+        for group, first in waits if len(waits) > 1 else ():
+            loops = [s.span for s in around(body, span) if isinstance(s, Loop) and not s.span.holds(first)]
+            again = [at for path, at in waits if path == group and first[:2] < at[:2] < span[:2]]
+            early = [at for path, at in effects.renewals if path == group and first[:2] < at[:2] < span[:2]]
+            if comes_first(body, first, span) and not early and all(any(map(loop.holds, again)) for loop in loops):
+                found.add((WAIT, group))
+        return found
 
     def _before_given(self, channel: Value) -> list[tuple[str, Value]]:
         """What has surely been done when something is given to a channel, by whoever does that."""
