@@ -139,7 +139,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     more than three calls; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
     or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`), or a list sorted that was
     found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`); where a program comes to a
-    preset, a setting or a default once, on its way from where it starts; and where experience says
+    preset, a setting or a default once, on its way from where it starts; where a function makes an informer that does
+    not resync, lets nobody else have it or its store, and registers one handler, which does not look at what an object
+    was before; and where experience says
     that mostly nobody is harmed: a preset or default that does not grow (an entry under one key: most calls put the
     same there), what is computed once and changed without a copy, and in Python what is a cache only by its name,
     `oslo.config` (often one process a job), and shallow copies of the program's own state.
@@ -187,7 +189,7 @@ def _order(mutation: CacheMutation) -> tuple[int, int, int]:
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
-    if mutation.settled or mutation.once or _is_mostly_harmless(mutation):
+    if mutation.settled or mutation.once or mutation.unread or _is_mostly_harmless(mutation):
         return Confidence.LOW
     if len(mutation.steps) > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.programs import lower
 
-from racelint.analysis.branching import are_alternatives, arms, comes_first
+from racelint.analysis.branching import are_alternatives, arms, comes_first, is_never_behind
 
 
 def spots(body):
@@ -49,6 +49,22 @@ def test_two_spots_of_a_function(body, alternatives, ordered):
     block, first, second = spots(body)
     assert are_alternatives(block, first, second) is alternatives
     assert comes_first(block, first, second) is ordered
+
+
+@pytest.mark.parametrize(
+    ("body", "never", "never_swapped"),
+    [
+        ("first()\nsecond()", True, False),
+        ("if c:\n    second()\n    return\nfirst()", True, True),
+        ("if c:\n    second()\nfirst()", False, True),
+        ("while c:\n    first()\n    second()", False, False),
+        ("while c:\n    first()\nsecond()", True, False),
+    ],
+)
+def test_a_spot_that_is_never_behind_another_one(body, never, never_swapped):
+    block, first, second = spots(body)
+    assert is_never_behind(block, first, second) is never
+    assert is_never_behind(block, second, first) is never_swapped
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
-from racelint.analysis.state import FLAG, FLAGS, Conditions, Held, Resize, State
+from racelint.analysis.state import FLAG, FLAGS, WAIT, Conditions, Held, Resize, State
 from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -163,6 +163,13 @@ class Body(Flow[State, Frame]):
                 [held for held in flags if held.kind == FLAG and held in state.held]
             )
         state.tell(operation, paths)
+
+    def renew(self, group: Value, span: Span, state: State) -> None:
+        """A group gets new members, for which nobody has waited yet, by whatever path it was waited for."""
+        self.effects.renewals.add((group, span))
+        for operation, path in state.told[0]:
+            if operation == WAIT and self.kept_at(path) == group:
+                state.untell(WAIT, path)
 
     @abstractmethod
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racelint.model import Block, Branch, Hold, Jump, Labelled, Loop, Stmt, Try
+from racelint.model import Block, Branch, Defer, Hold, Jump, Labelled, Loop, Stmt, Try
+from racelint.record import records
 from racelint.span import Span
 
 
@@ -33,6 +34,21 @@ def comes_first(body: Block, first: Span, second: Span) -> bool:
             inner = (*_blocks(stmt), stmt.body) if isinstance(stmt, Loop) else _blocks(stmt)
             return first[:2] < second[:2] and not any(_holds(block, first) for block in inner)
     return False
+
+
+def is_never_behind(body: Block, first: Span, second: Span) -> bool:
+    """Whether one call of a function never comes to a spot when it has passed another one: what is deferred is last."""
+    put_off = [any(d.span.holds(spot) for d in records(body) if isinstance(d, Defer)) for spot in (first, second)]
+    if any(put_off):
+        return not put_off[0]
+    return are_alternatives(body, first, second) or (
+        first[:2] < second[:2] and not any(s.span.holds(first) for s in around(body, second) if isinstance(s, Loop))
+    )
+
+
+def is_looped(body: Block, spot: Span) -> bool:
+    """Whether a spot stands in a loop of a function."""
+    return any(isinstance(stmt, Loop) for stmt in around(body, spot))
 
 
 def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:

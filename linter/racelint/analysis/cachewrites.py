@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
+from racelint.analysis.privatecaches import PrivateCaches
 from racelint.analysis.sharing import Change, Hints
 from racelint.analysis.sources import Origin
 from racelint.analysis.summaries import Summaries
@@ -34,7 +35,8 @@ class CacheMutation:
     the finding stands: the change in the function that got hold of the object, or the call that leads to it by
     `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
     entry holds, as everybody would do: `if d[k] is None: d[k] = []`; `grows` that each such change adds to what is
-    there, `typed` that declared types say what is shared and what is copied.
+    there, `typed` that declared types say what is shared and what is copied, `unread` that nobody reads the object once
+    the function at hand has had it.
     """
 
     kind: str
@@ -57,6 +59,7 @@ class CacheMutation:
     grows: bool
     typed: bool
     once: bool
+    unread: bool
 
 
 class CacheTeller:
@@ -67,6 +70,7 @@ class CacheTeller:
         self._runs_once = runs_once
         self._summaries = summaries
         self._hints: Hints = summaries.hints
+        self._private = PrivateCaches(summaries.symbols, summaries.knowledge, summaries.hints)
         self._found: dict[Origin, list[str]] = {}
 
     def told(self, write: CacheWrite) -> CacheMutation:
@@ -95,6 +99,7 @@ class CacheTeller:
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
             once=origin.kind in BEGINNINGS and self._runs_once(write.function),
+            unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
         )
 
     def _has_deep_copy(self, write: CacheWrite) -> bool:

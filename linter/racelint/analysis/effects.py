@@ -191,6 +191,7 @@ class Effects:
     # what is done with channels and groups, and where; what had surely been done with others by then
     told_by: dict[tuple[str, Value, Span], tuple[Held, ...]] = field(default_factory=dict)  # flags of who does that
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where
+    renewals: set[tuple[Value, Span]] = field(default_factory=set)  # groups that get new members, and where
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does

@@ -358,7 +358,7 @@ class Replay(Locking, Origins, Owning):
         """What a callee surely does with channels and groups, by which it may wait for what was started here."""
         self.summary.renewed |= summary.renewed
         for group in summary.renewed:
-            state.untell(WAIT, group)
+            self.renew(group, call, state)
         for operation, path in summary.told:
             found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
             known = tuple([self.kept_at(value) for value in found])

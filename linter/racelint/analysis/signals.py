@@ -1,6 +1,6 @@
 """Signals: accesses that a channel or a group orders, told apart by where each channel comes from.
 
-What comes before `close(c)` or the one send on it comes before what follows a receive; what comes before the one
+What comes before `close(c)` and each send on it comes before what follows a receive; what comes before the one
 receive from a channel without room comes before what follows a send. What comes before `wg.Done()` comes before what
 follows `wg.Wait()`, whoever waits; that each object has its own group is taken for granted.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from racelint.analysis.branching import around, comes_first, is_looped, is_never_behind
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.places import FLAG_MARK, Places
@@ -17,6 +18,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+from racelint.model import Loop
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
@@ -35,6 +37,7 @@ class Signals:
         self._uses: dict[Value, set[tuple[bool, object]]] | None = None
         self._given: dict[Value, list[tuple[str, Value]]] = {}
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
+        self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
@@ -48,6 +51,8 @@ class Signals:
         """
         many = self._contexts.roots[spot.entry.context].many
         done = self._done(other)
+        if any(reached == TAKE and self._precedes_all(spot, channel) for reached, channel in done):
+            return True
         return bool(done) and any(
             ((operation == DONE or not many) and self._is_sure(operation, reached, channel))
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
@@ -62,14 +67,31 @@ class Signals:
         """
         done = [
             (operation, channel)
-            for function, entry, told, _ in self._levels(spot)
-            for operation, path in told[0]
+            for function, entry, told, call in self._levels(spot)
+            for operation, path in told[0] | self._waited_for_again(function, call or spot.access.span)
             if (channel := self._channel(path, function, entry)) is not None
         ]
         for operation, channel in done:  # grows
             if operation == TAKE and self._count(channel, taking=False) == 1:
                 done += [before for before in self._before_given(channel) if before not in done]
         return done
+
+    def _waited_for_again(self, function: str, span: Span) -> set[tuple[str, Value]]:
+        """The groups that a function has waited for before a loop, and in each turn before it comes to a spot there.
+
+        New ones join them only behind that. A wait in the loop that hangs on a condition is taken to be left out only
+        where there is nobody to wait for: the condition says whether a turn has started any.
+        """
+        effects, body = self._effects[function], self._symbols.functions[function][1].body
+        waits = [(path, at) for operation, path, at in (*effects.told, *effects.passed_on) if operation == WAIT]
+        found: set[tuple[str, Value]] = set()
+        for group, first in waits if len(waits) > 1 else ():
+            loops = [s.span for s in around(body, span) if isinstance(s, Loop) and not s.span.holds(first)]
+            again = [at for path, at in waits if path == group and first[:2] < at[:2] < span[:2]]
+            early = [at for path, at in effects.renewals if path == group and first[:2] < at[:2] < span[:2]]
+            if comes_first(body, first, span) and not early and all(any(map(loop.holds, again)) for loop in loops):
+                found.add((WAIT, group))
+        return found
 
     def _before_given(self, channel: Value) -> list[tuple[str, Value]]:
         """What has surely been done when something is given to a channel, by whoever does that."""
@@ -124,6 +146,44 @@ class Signals:
             channel in self._without_room
         )  # fmt: skip
 
+    def _precedes_all(self, spot: Spot, channel: Value) -> bool:
+        """Whether an access is over before anybody is the first to give something to a channel.
+
+        The channel is made by the call of a function in which all that happens, or which starts it: there the ways to
+        the access and to what is given part, or in what that calls.
+        """
+        self._count(channel, taking=False)
+        maker, many = _maker(channel), self._contexts.roots[spot.entry.context].many
+        mine = self._way_from(maker, spot.function, spot.entry, spot.access.span)
+        if not mine or channel not in self._firsts or (many and self._is_started(mine, spot.entry)):
+            return False
+        ways = [self._way_from(maker, *first) for first in self._firsts[channel]]
+        return all(self._parts_before(mine, other, spot.entry) for other in ways)
+
+    def _way_from(self, maker: str | None, function: str, entry: Entry, span: Span) -> list[tuple[str, Span]]:
+        """The start and the calls that lead from a function to a spot; nothing if it does not lead there."""
+        way, context = [*self._contexts.way(function, entry), (function, span)], self._contexts.roots[entry.context]
+        if context.starter is not None and context.span is not None:
+            way.insert(0, (context.starter, context.span))
+        found = [index for index, (caller, _) in enumerate(way) if caller == maker]
+        return way[found[-1] :] if found else []
+
+    def _is_started(self, way: list[tuple[str, Span]], entry: Entry) -> bool:
+        """Whether a way begins with the start of its context."""
+        context = self._contexts.roots[entry.context]
+        return way[0] == (context.starter, context.span)
+
+    def _parts_before(self, way: list[tuple[str, Span]], other: list[tuple[str, Span]], entry: Entry) -> bool:
+        """Whether a way goes off from another one, and comes back to it before that goes on."""
+        for index, ((function, at), (called, there)) in enumerate(zip(way, other, strict=False)):
+            body = self._symbols.functions[function][1].body
+            if at != there or function != called:
+                comes_back = index > 0 or not self._is_started(way, entry)
+                return comes_back and function == called and is_never_behind(body, at, there)
+            if is_looped(body, at):
+                return False
+        return False
+
     def _is_of_the_first(self, spot: Spot, channel: Value) -> bool:
         """Whether an access is made by whoever was the first to set a flag, and only he gives something to a channel.
 
@@ -148,6 +208,8 @@ class Signals:
                             self._givers[found] = self._givers.get(found, by) & by
                             earlier = [(o, c) for o, p in before if (c := self._channel(p, function_id, entry))]
                             self._given.setdefault(found, earlier)
+                            if (TAKE, found) not in earlier:
+                                self._firsts[found].append((function_id, entry, span))
         return sum(taken == taking for taken, _ in self._uses.get(channel, ()))
 
     def _channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
@@ -205,6 +267,17 @@ class Signals:
                     yield from self._contexts.entries.get(owner, ())
                 return
             function, entry = came.caller, came.entry
+
+
+def _maker(channel: Value) -> str | None:
+    """The function that has made a channel, if it is no object's and no package's."""
+    match channel:
+        case Captured(function=function):
+            return function
+        case Fresh(site=site):
+            return site.function
+        case _:
+            return None
 
 
 def _told(spot: Spot) -> Told:

@@ -258,7 +258,7 @@ class Starting(Body):
         elif self.knowledge.does(name, "is-done") is not None:
             self.tell(DONE, (path,), span, state)
         else:
-            state.untell(WAIT, path)
+            self.renew(path, span, state)
             if name.rpartition(".")[0] in self.knowledge.concurrency.groups:
                 self.summary.renewed.add(path)
 

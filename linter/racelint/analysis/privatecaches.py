@@ -1,0 +1,138 @@
+"""Private caches: what a function makes, tells one handler of, and lets nobody else look into.
+
+`factory := NewFactory(client, 0); informer := factory.Pods().Informer(); informer.AddEventHandler(...)`: what the cache
+holds reaches that handler once, and nobody after it, unless the handler is told of what has been there before as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from racelint.analysis.sharing import Hints, Registration
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Builtin
+from racelint.knowledge import Knowledge
+from racelint.model import Assign, Attr, Call, Const, Defer, Eval, Expr, Function, Name, Spawn
+from racelint.record import records
+
+MAKES = "New"  # how Go's libraries call what makes an object, which nobody else has
+MOST_STEPS = 4  # variables from a cache back to what has made it
+
+
+class PrivateCaches:
+    """Tells which handlers are the only readers of a cache."""
+
+    def __init__(self, symbols: Symbols, knowledge: Knowledge, hints: Hints) -> None:
+        self._symbols = symbols
+        self._names = knowledge.sharing
+        self._handlers = hints.handlers
+        self._private: dict[Registration, bool] = {}
+
+    def is_only_reader(self, handler: str) -> bool:
+        """Whether what a registered function is given comes from a cache into which nobody else looks."""
+        registration = self._handlers.get(handler)
+        if registration is None:
+            return False
+        if registration not in self._private:
+            self._private[registration] = self._is_private(registration) and not self._looks_back(registration)
+        return self._private[registration]
+
+    def _is_private(self, registration: Registration) -> bool:
+        """Whether a function makes the cache, registers one handler there, and hands nothing of it on."""
+        function = self._symbols.functions[registration.function][1]
+        bodies = [each.body for each in self._with_nested(registration.function)]
+        calls = [call for body in bodies for call in records(body) if isinstance(call, Call) and self._registers(call)]
+        told = [call for call in calls if getattr(call.args[0], "span", None) == registration.span]
+        holders = self._holders(registration.function, function, told[0]) if told else frozenset()
+        if not holders or sum(_start(call, holders) for call in calls) != 1:
+            return False
+        return not any(self._hands_on(body, holders) for body in bodies)
+
+    def _registers(self, call: Call) -> bool:
+        return isinstance(call.func, Attr) and bool(call.args) and call.func.name in self._names.handlers
+
+    def _holders(self, function_id: str, function: Function, call: Call) -> frozenset[str]:
+        """The variables from a cache back to what has made it, for this function alone; none if that is not known.
+
+        It gives everything once: it is made without a time after which it does so again.
+        """
+        given, found, expr = [parameter.name for parameter in function.parameters], set[str](), call.func
+        for _ in range(MOST_STEPS):
+            steps = [*_steps(expr)]
+            start = steps[-1][0]
+            name = start.name if isinstance(start, Name) and start.name not in given else ""
+            if len(bound := function.bindings.get(name, ())) != 1:
+                return frozenset(found) if len(steps) > 1 and self._makes(function_id, *steps[-2]) else frozenset()
+            found.add(name)
+            expr = bound[0]
+        return frozenset()
+
+    def _makes(self, function_id: str, named: Expr, made: Expr | None) -> bool:
+        """Whether a library's function is called that makes a cache."""
+        library = self._symbols.static(function_id.partition(":")[0], named)
+        if not isinstance(library, Builtin) or not library.name.rpartition(".")[2].startswith(MAKES):
+            return False
+        return isinstance(made, Call) and any(isinstance(arg, Const) and arg == Const(0) for arg in made.args)
+
+    def _with_nested(self, function_id: str) -> Iterator[Function]:
+        for each, (_, function) in self._symbols.functions.items():
+            if each == function_id or each.startswith(f"{function_id}."):
+                yield function
+
+    def _looks_back(self, registration: Registration) -> bool:
+        """Whether a handler looks at what an object was before, or may be registered elsewhere, too."""
+        for handler in [each for each, told in self._handlers.items() if told == registration]:
+            _, function = self._symbols.functions[handler]
+            if not handler.startswith(f"{registration.function}."):
+                return True
+            before = {parameter.name for parameter in function.parameters[:-1]}
+            bodies = [each.body for each in self._with_nested(handler)]
+            if any(isinstance(node, Name) and node.name in before for body in bodies for node in records(body)):
+                return True
+        return False
+
+    def _hands_on(self, node: object, holders: Set[str]) -> bool:
+        """Whether anything but methods of a cache's own are called of what holds it, or one that gives its content."""
+        match node:
+            case Assign(targets=targets, value=Call() as call) if _start(call, holders):
+                kept = all(isinstance(target, Name) and target.name in holders for target in targets)
+                return not (kept or self._registers(call)) or self._asks(call, holders)
+            case Assign(targets=targets, value=value) if all(isinstance(target, Name) for target in targets):
+                return self._hands_on(value, holders)
+            case Eval(value=Call() as call) | Spawn(call=Call() as call) | Defer(call=Call() as call):
+                return self._asks(call, holders)
+            case Call() if _start(node, holders):
+                return True
+            case Attr() if _start(node, holders):
+                return self._asks(node, holders)
+            case Name(name=name):
+                return name in holders
+            case _:
+                return isinstance(node, tuple) and any(self._hands_on(part, holders) for part in node)
+
+    def _asks(self, expr: Call | Attr, holders: Set[str]) -> bool:
+        """Whether a chain of calls leads to a cache's content, or hands a cache on among its arguments."""
+        for step, outer in _steps(expr):
+            if isinstance(outer, Call) and self._hands_on((*outer.args, outer.keywords), holders):
+                return True
+            if isinstance(step, Attr) and step.name in self._names.methods and _start(step, holders):
+                return True
+        return False
+
+
+def _steps(expr: Expr) -> Iterator[tuple[Expr, Expr | None]]:
+    """A chain of calls and attributes from its end to where it starts, each with what is around it there."""
+    outer: Expr | None = None
+    while True:
+        yield expr, outer
+        match expr:
+            case Call(func=inner) | Attr(base=inner):
+                expr, outer = inner, expr
+            case _:
+                return
+
+
+def _start(expr: Expr, holders: Set[str]) -> bool:
+    """Whether a chain starts from one of some variables."""
+    *_, (start, _) = _steps(expr)
+    return isinstance(start, Name) and start.name in holders
