@@ -66,6 +66,7 @@ class Symbols:
         self.stored_from_outside: set[str] = set()
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
+        self.imports: dict[str, set[str]] = {}  # what modules import in the usual build, by dotted names
         self.paths: dict[tuple[str, str], str] = {}  # the files in which modules of several files declare variables
         found = by_module(sources)
         for module, files in found.items():
@@ -100,6 +101,8 @@ class Symbols:
         self.sources[module] = files[0]._replace(
             name=module, module=content, reported=any([file.reported for file in files])
         )
+        built = [file.module for file in files if not file.left_out]
+        self.imports[module] = {each.module for part in built for each in part.imports.values()}
         self.stored_from_outside.update(store.name for store in content.attribute_stores)
         for filling in content.fillings:
             owner = f"{module}:{filling.owner}" if filling.owner else module
