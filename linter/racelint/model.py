@@ -382,7 +382,8 @@ class Function(Record):
 
     `binding` says what the first parameter is bound to: the instance, the class, or nothing. `bindings` maps each local
     variable to every expression assigned to it, for types: an element that a loop takes out of `xs` is
-    `Op("element", (xs,))`, what a context manager gives `Op("enter", (manager,))`. `annotations` holds declared types.
+    `Op("element", (xs,))`, what a context manager gives `Op("enter", (manager,))`. Under "return" stands what it
+    returns, and under "name()" what nested functions assign to its variable. `annotations` holds declared types.
     `is_public` says that callers outside the project may call it. `cells` are its own variables that nested functions
     use too, where that is the same variable to both, and `births` where they are declared; `turns` are the variables
     that are new in each turn of a loop. `is_initial` says that it runs before all others.
@@ -450,7 +451,11 @@ class Type(Record):
 
 
 class AttributeStore(Record):
-    """`base.name = value` on something that is not the method's own instance: it may set a field of another type."""
+    """`base.name = value` on something that is not the method's own instance: it may set a field of another type.
+
+    Where types declare their fields it is any object's, also the literal's that gives a field its value; `name` is ""
+    for a literal whose parts go by their order.
+    """
 
     function: str
     base: Expr
@@ -529,10 +534,10 @@ class Module(Record):
     `imports` go by the name that the file has for them; in Go, where names of packages are no variables, by their path.
 
     Files of one name and one `package` share their names; "" where each file is a module of its own. `mentions` are the
-    names by which a file gets at attributes, and those in its texts that look like names, with spaces between; only for
-    languages whose calls do not say of what type their object is. `loads` are all import statements of the file, in
-    whatever scope, where it takes more than an outline to know what is imported. `constraint` is the condition on which
-    builds take a file in, in the language's own words.
+    names by which a file gets at attributes, and those in its texts that look like names, with spaces between; where
+    calls say of what type their object is, the names of what is not only called. `loads` are all import statements of
+    the file, in whatever scope, where it takes more than an outline to know what is imported. `constraint` is the
+    condition on which builds take a file in, in the language's own words.
     """
 
     language: str

@@ -21,7 +21,7 @@ from mutation import Mutant
 from runs import Engine, Found
 
 from racelint import discover
-from racelint.analysis import application
+from racelint.analysis import programs
 from racelint.languages import go, python
 
 
@@ -40,7 +40,7 @@ LANGUAGES: dict[str, Language] = {"python": mutate_python, "go": mutate_go}
 TOLD = ("rule", "symbol", "severity", "confidence")
 GENERATED = {"python": python.GENERATED, "go": go.GENERATED}
 HEAD = 2_000  # bytes in which a file says that it is generated
-AIDS = application.AIDS | discover.VENDORED | go.TEST_FOLDERS | {"benchmark", "benchmarks"}
+AIDS = programs.AIDS | discover.VENDORED | go.TEST_FOLDERS | {"benchmark", "benchmarks"}
 STATUSES = ("found", "hidden", "missed", "set aside", "broken")
 Row = dict[str, Any]
 

@@ -19,6 +19,8 @@ from racelint.languages.go.builds import constraint, is_built
         ("a_darwin_arm64.go", "", False),
         ("windows.go", "", True),
         ("a_unix.go", "", True),
+        ("a_test.go", "", False),
+        ("test.go", "", True),
         ("a.go", "debug", False),
         ("a.go", "!debug", True),
         ("a.go", "ignore", False),

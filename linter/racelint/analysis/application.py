@@ -10,20 +10,16 @@ from collections import defaultdict
 
 from racelint.analysis.contexts import targets
 from racelint.analysis.edges import Edges
-from racelint.analysis.importing import Importing, package_of
+from racelint.analysis.importing import package_of
 from racelint.analysis.mentions import Mentions
-from racelint.analysis.product import EXAMPLES, Product
+from racelint.analysis.product import Product
+from racelint.analysis.programs import Programs
 from racelint.analysis.singles import START
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
 from racelint.model import TypeRef
 
-BELOW = frozenset({"cmd", "cmds", "app", "apps", "pkg", "internal"})  # where the packages of a module's programs lie
-AIDS = EXAMPLES | {
-    "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
-    "third_party", "profiling", "stress",
-}  # fmt: skip
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
@@ -33,9 +29,7 @@ class Application:
     def __init__(self, symbols: Symbols, types: Types, product: Product, edges: Edges) -> None:
         self._symbols = symbols
         self._annotations = types.annotations
-        self._folders = {self._folder(f) for f in product.effects if self._is_program(f)}
-        self._mains = {package_of(self._module(f)) for f in product.effects if self._is_program(f)}
-        self._importing = Importing(symbols)
+        self._programs = Programs(symbols)
         self._asked: dict[str, set[str]] = defaultdict(set)  # where objects of unknown type are asked for a method
         for function_id, effects in product.effects.items():
             for name in effects.asked:
@@ -61,7 +55,7 @@ class Application:
         source, function = self._symbols.functions[function_id]
         if source.module.traits.duck_typed:
             return self._mentions.is_forgotten(function_id)
-        if not self._symbols.is_ordered_by_steps(function_id) or not self._has(source.name):
+        if not self._symbols.is_ordered_by_steps(function_id) or not self._programs.have(source.name):
             return False
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
@@ -97,32 +91,11 @@ class Application:
         if not interfaces:
             return bool(asking)
         known = {package_of(each.rpartition(":")[0]) for each in (owner, *interfaces)}
-        return any(not known.isdisjoint(self._importing.reached(package)) for package in asking)
+        return any(not known.isdisjoint(self._programs.importing.reached(package)) for package in asking)
 
     def _is_behind_interface(self, owner: str, name: str) -> bool:
         """Whether an interface that something calls demands a method, of the type or of one that embeds it."""
         return any(owner in self._symbols.subtypes(interface) for interface in self._demanding.get(name, ()))
-
-    def _has(self, module: str) -> bool:
-        """Whether a package is part of an application."""
-        parts = module.partition("@")[0].split("/")
-        if "internal" in parts:
-            return True
-        part = not self._mains.isdisjoint(self._importing.programs(module))
-        return part and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
-
-    def _is_program(self, function_id: str) -> bool:
-        """Whether a program starts in a function, one that is no example, test or tool."""
-        source, function = self._symbols.functions[function_id]
-        if function.name != "main" or function.owner or source.module.package != "main":
-            return False
-        return AIDS.isdisjoint(source.name.partition("@")[0].lower().split("/"))
-
-    def _folder(self, function_id: str) -> str:
-        """The folder with all packages that a program is made of, as modules mostly are laid out."""
-        parts = self._module(function_id).partition("@")[0].split("/")
-        ends = [index for index, part in enumerate(parts) if part in BELOW]
-        return "/".join(parts[: ends[0]] if ends else parts)
 
     def _module(self, function_id: str) -> str:
         return self._symbols.functions[function_id][0].name if function_id in self._symbols.functions else ""

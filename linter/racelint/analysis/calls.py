@@ -465,6 +465,8 @@ class Calls(Replay, Library):
             overrides = [
                 o for o in overrides if self.symbols.functions[o][0].reported and not self.symbols.stands_in(o)
             ]
+            arriving = self.types.arriving.methods(receiver, function.name) if overrides else None
+            overrides = [o for o in overrides if arriving is None or o in arriving]
         return overrides[:4] if 0 < len(overrides) <= 4 else [function_id]
 
     def _invoke_one(

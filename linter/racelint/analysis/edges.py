@@ -154,7 +154,9 @@ class Edges:
         owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
         overrides = self._symbols.overrides(owner, function.name)
         if self._symbols.is_ordered_by_steps(site.callee):
-            overrides = [override for override in overrides if self._product.has(override)]
+            arriving = self._types.arriving.methods(site.receiver, function.name) if overrides else None
+            possible = [override for override in overrides if arriving is None or override in arriving]
+            overrides = [override for override in possible if self._product.has(override)]
         elif isinstance(site.receiver, Field | Element | Member):
             holder = self._symbols.owner_of(caller)
             overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]

@@ -1,4 +1,7 @@
-"""Imports: which programs of a repository a package can be part of, by what their main packages import."""
+"""Imports: which programs of a repository a package can be part of, by what their main packages import.
+
+Tests are no part of a program, and what only they import is none either.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Importing:
 
     def _read(self, source: Source) -> None:
         module = package_of(source.name)
-        self._imports[module].update(imported.module for imported in source.module.imports.values())
+        self._imports[module].update(self._symbols.imports[source.name])
         if source.module.package == "main" and "main" in source.module.functions:
             self._mains.add(module)
 

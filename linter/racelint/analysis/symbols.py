@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
@@ -16,6 +16,7 @@ from racelint.model import (
     Annotation,
     Assigned,
     Attr,
+    AttributeStore,
     Call,
     Closure,
     Construction,
@@ -64,8 +65,11 @@ class Symbols:
         self._ancestors: dict[str, tuple[Value, ...]] = {}
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
+        self.mentioned: set[str] = set()  # names of what is not only called, where calls say whom they mean
+        self._stores: dict[str, list[tuple[str, AttributeStore]]] = defaultdict(list)
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
+        self.imports: dict[str, set[str]] = {}  # what modules import in the usual build, by dotted names
         self.paths: dict[tuple[str, str], str] = {}  # the files in which modules of several files declare variables
         found = by_module(sources)
         for module, files in found.items():
@@ -100,7 +104,13 @@ class Symbols:
         self.sources[module] = files[0]._replace(
             name=module, module=content, reported=any([file.reported for file in files])
         )
+        built = [file.module for file in files if not file.left_out]
+        self.imports[module] = {each.module for part in built for each in part.imports.values()}
         self.stored_from_outside.update(store.name for store in content.attribute_stores)
+        if not content.traits.duck_typed:
+            self.mentioned.update(name for part in built for name in part.mentions.split())
+            for store in content.attribute_stores:
+                self._stores[store.name].append((f"{module}:{store.function}", store))
         for filling in content.fillings:
             owner = f"{module}:{filling.owner}" if filling.owner else module
             self.fillings[owner, filling.name].append(Assigned(filling.function, filling.value))
@@ -474,6 +484,10 @@ class Symbols:
             given = argument(made.call, position, name)
             if given is not None:
                 yield function_id, given
+
+    def stores(self, name: str) -> Sequence[tuple[str, AttributeStore]]:
+        """The stores to fields of a name, of whatever type, each with the id of the function in which it stands."""
+        return self._stores.get(name, ())
 
     def called(self, name: str) -> Iterator[tuple[str, Call]]:
         """The calls of anything by a name that give something, each with the id of the function in which it stands."""

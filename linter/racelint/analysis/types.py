@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from racelint.analysis.annotations import STEPS, Annotations
+from racelint.analysis.arriving import Arriving
 from racelint.analysis.counterparts import Counterparts
 from racelint.analysis.expressions import Expressions
 from racelint.analysis.given import MOST_GIVEN, Given
@@ -50,7 +51,8 @@ WIDE = frozenset(
 class Types:
     """Answers what type something has; None means unknown. Memoised; cycles are unknown.
 
-    `annotations` reads written types, `structures` takes types apart, `expressions` are judged without regard to order.
+    `annotations` reads written types, `structures` takes types apart, `expressions` are judged without regard to order,
+    `arriving` tells of what type the values of an interface are.
     """
 
     def __init__(self, symbols: Symbols, knowledge: Knowledge) -> None:
@@ -61,6 +63,7 @@ class Types:
         self._counterparts = Counterparts(symbols, knowledge)
         self._given = Given(symbols, knowledge, self.annotations, self)
         self.expressions = Expressions(symbols, knowledge, self.annotations, self.structures, self)
+        self.arriving = Arriving(symbols, self)
         self._fields: dict[tuple[str, str], TypeOf | None] = {}
         self._variables: dict[tuple[str, str], TypeOf | None] = {}
         self._values: dict[Value, TypeOf | None] = {}

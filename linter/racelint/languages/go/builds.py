@@ -1,7 +1,7 @@
 """Builds: which of a package's files are compiled for the systems that controllers run on, Linux on amd64.
 
 Where two files declare the same, a build takes one of them: `mutex_debug.go` behind `//go:build debug`, `mutex.go`
-behind `//go:build !debug`. The rules are those of https://pkg.go.dev/cmd/go#hdr-Build_constraints.
+behind `//go:build !debug`. None takes in tests. The rules are those of https://pkg.go.dev/cmd/go#hdr-Build_constraints.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ def constraint(data: bytes) -> str:
 def is_built(path: str, expression: str) -> bool:
     """Whether a build takes in a file of this name with this constraint; one that cannot be read holds."""
     parts = path.rpartition("/")[2].removesuffix(".go").split("_")[1:]
+    if parts[-1:] == ["test"]:
+        return False
     named = parts[-2:] if len(parts) > 1 and parts[-2] in SYSTEMS and parts[-1] in MACHINES else parts[-1:]
     if any(part in SYSTEMS | MACHINES and part not in HOLDING for part in named):
         return False

@@ -75,9 +75,9 @@ class Lowering(TypeDeclarations):
             self.scope, MODULE, None, (), None, tuple(out), Span(1, 1, lines + 1, 1), public=True, initial=True
         )
         return Module(
-            "go", self._paths, tuple(self._stars), self._declared, self._functions, self._globals, (),
-            tuple(self.constructions), comments, generated, lines, package, TRAITS,
-            annotations=(*self.annotations, *self.notes.left()),
+            "go", self._paths, tuple(self._stars), self._declared, self._functions, self._globals,
+            tuple(self.attribute_stores), tuple(self.constructions), comments, generated, lines, package, TRAITS,
+            mentions=" ".join(sorted(self.mentions)), annotations=(*self.annotations, *self.notes.left()),
         )  # fmt: skip
 
     def _doc(self, above: Sequence[Node], node: Node) -> str:

@@ -10,6 +10,7 @@ from racelint.languages.go.tree import Text, field, parts
 from racelint.languages.go.types import ARRAY, CHANNEL, MAP, POINTER, PREDECLARED, SLICE, UNKNOWN, TypeRefs
 from racelint.model import (
     Attr,
+    AttributeStore,
     Build,
     Call,
     Cast,
@@ -53,6 +54,8 @@ class Expressions(TypeRefs):
         super().__init__()
         self.text = Text(data)
         self.constructions: list[Construction] = []
+        self.attribute_stores: list[AttributeStore] = []
+        self.mentions: dict[str, None] = {}
         self._imported: dict[str, Imported] = {}
         self._expressions: dict[str, Callable[[Node], Expr]] = {
             "identifier": self._identifier, "selector_expression": self._selector, "call_expression": self._call,
@@ -96,6 +99,8 @@ class Expressions(TypeRefs):
         found = self.scope.resolve(name)
         if isinstance(found, TypeName):
             return TypeValue(found.qualname, self.span(node)) if found.qualname else Op("type", (), self.span(node))
+        if found[1] == "global":
+            self.mentions[name] = None
         return Name(found[0], found[1], self.span(node))
 
     def package(self, node: Node) -> Imported | None:
@@ -110,8 +115,9 @@ class Expressions(TypeRefs):
 
     def _selector(self, node: Node) -> Expr:
         operand, name = field(node, "operand"), self.text.of(field(node, "field"))
-        package = self.package(operand)
-        return Attr(self.expr(operand) if package is None else package, name, self.span(node))
+        base = self.package(operand) or self.expr(operand)
+        self.mentions[name] = None
+        return Attr(base, name, self.span(node))
 
     def _qualified_name(self, node: Node) -> Expr:
         """`p.x` where a type could stand: of a package, or of a variable."""
@@ -156,7 +162,21 @@ class Expressions(TypeRefs):
             else:
                 keys.append(self._part(key, key_type))
                 values.append(self._part(value, inner))
-        return Make(type_ref, tuple(values), tuple(keys), tuple(fields), span)
+        made = Make(type_ref, tuple(values), tuple(keys), tuple(fields), span)
+        if is_struct:
+            self._note_parts(made)
+        return made
+
+    def _note_parts(self, made: Make) -> None:
+        """What a literal gives to the fields of a struct."""
+        parts_of = made.fields or ([("", made.parts[0])] if made.parts else [])
+        for name, value in parts_of:
+            self.note_store(made, name, value)
+
+    def note_store(self, base: Expr, name: str, value: Expr) -> None:
+        """Record what a field is given, unless it is a constant."""
+        if not isinstance(value, Const):
+            self.attribute_stores.append(AttributeStore(self.scope.qualname, base, name, value))
 
     def _part(self, node: Node, type_ref: TypeRef) -> Expr:
         """An element of a literal; one in braces has the type that the literal's type gives it."""
@@ -238,10 +258,20 @@ class Expressions(TypeRefs):
             and len(arguments) == 1
         ):
             return Cast(self.expr(arguments[0]), self.type_ref(func), self.span(node))  # (*T)(x)
-        call = Call(self.expr(func), self.exprs(arguments), (), self.span(node))
+        call = Call(self._called(func), self.exprs(arguments), (), self.span(node))
         if arguments:
             self.constructions.append(Construction(self.scope.qualname, call))
         return call
+
+    def _called(self, func: Node) -> Expr:
+        """What is called; to be called is not to be mentioned."""
+        known = len(self.mentions)
+        called = self.expr(func)
+        if len(self.mentions) > known and isinstance(called, Name | Attr):
+            last = next(reversed(self.mentions))
+            if last == called.name:
+                del self.mentions[last]
+        return called
 
     def _builtin_call(self, name: str, arguments: list[Node], span: Span) -> Expr:
         if name in PREDECLARED and arguments:

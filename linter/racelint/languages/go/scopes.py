@@ -81,3 +81,10 @@ class FunctionScope:
                     return found, "captured"
             scope = scope.parent
         return name, "global"
+
+    def holder(self, name: str) -> FunctionScope:
+        """The function around that has declared a variable."""
+        scope = self
+        while name not in scope._used and scope.parent is not None:
+            scope = scope.parent
+        return scope

@@ -103,6 +103,10 @@ class Statements(Expressions):
                 self.scope.bindings.setdefault(name, []).append(value)
                 if annotation is not None:
                     self.scope.annotations[name] = annotation
+            case Name(name=name, scope="captured"):
+                self.scope.holder(name).bindings.setdefault(f"{name}()", []).append(value)
+            case Attr(base=base, name=name):
+                self.note_store(base, name, value)
             case Build(parts=targets, span=span):
                 for index, part in enumerate(targets):
                     self.bind(part, Item(value, Const(index), span))
@@ -303,6 +307,8 @@ class Statements(Expressions):
         if targets and given:
             self.assign(targets, given, span, out)
         given = results or list(values)
+        if given:
+            self.scope.bindings.setdefault("return", []).append(tuple_of(given, span))
         out.append(Jump("return", tuple_of(given, span) if given else None, span))
 
     def _leave(self, node: Node, out: list[Stmt]) -> None:

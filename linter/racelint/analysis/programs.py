@@ -1,0 +1,45 @@
+"""Programs: which packages are part of an application, whose callers the repository shows."""
+
+from __future__ import annotations
+
+from racelint.analysis.importing import Importing, package_of
+from racelint.analysis.product import EXAMPLES
+from racelint.analysis.symbols import Symbols
+
+BELOW = frozenset({"cmd", "cmds", "app", "apps", "pkg", "internal"})  # where the packages of a module's programs lie
+AIDS = EXAMPLES | {
+    "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
+    "third_party", "profiling", "stress",
+}  # fmt: skip
+
+
+class Programs:
+    """Answers for packages, in languages that say which package is a program."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self.importing = Importing(symbols)
+        self._mains = {package_of(symbols.functions[f][0].name) for f in symbols.functions if self._is_program(f)}
+        self._folders = {_folder(main) for main in self._mains}
+
+    def have(self, module: str) -> bool:
+        """Whether a package is part of an application."""
+        if "internal" in module.partition("@")[0].split("/"):
+            return True
+        part = not self._mains.isdisjoint(self.importing.programs(module))
+        return part and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
+
+    def _is_program(self, function_id: str) -> bool:
+        """Whether a program starts in a function, one that is no example, test or tool."""
+        source, function = self._symbols.functions[function_id]
+        if function.name != "main" or function.owner or source.module.package != "main":
+            return False
+        shown = source.reported and not self._symbols.stands_in(function_id)
+        return shown and AIDS.isdisjoint(source.name.partition("@")[0].lower().split("/"))
+
+
+def _folder(main: str) -> str:
+    """The folder with all packages that a program is made of, as modules mostly are laid out."""
+    parts = main.split("/")
+    ends = [index for index, part in enumerate(parts) if part in BELOW]
+    return "/".join(parts[: ends[0]] if ends else parts)
