@@ -2,9 +2,9 @@
 
 Who reads a word (a flag, a number, a reference) that others replace has the old one or the new. Goroutines that do so
 break the rules of the language all the same, but it harms only where the two sides have to do with each other. In code
-that nobody had looked at before, every sixth such finding was right where the ways to both sides lead through functions
-of three types, and every fourth, on variables of any kind, where they lead through three packages; of all others three
-of five.
+that nobody had looked at before, by a rough count of the traces told, one such finding in six was right where the ways
+to both sides lead through functions of three types, and one in four, on variables of any kind, where they lead through
+three packages; of all others three of five.
 """
 
 from __future__ import annotations
