@@ -16,7 +16,7 @@ VERBS = {
     "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to",
     "store item": "given items", "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out",
     "test": "tested", "iterate": "iterated", "peek": "looked at", "measure": "measured",
-    "wait": "waited for",
+    "wait": "waited for", "change": "changed",
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.WARNING, "update-store": Severity.WARNING,
@@ -26,6 +26,7 @@ SEVERITIES = {
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
     "overwritten": Severity.WARNING, "write-write": Severity.ERROR, "write-read": Severity.ERROR,
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
+    "state-write": Severity.ERROR, "state-read": Severity.ERROR,
 }  # fmt: skip
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
 HARM = {
@@ -47,6 +48,8 @@ HARM = {
     "write-read": "the read races with the write: what it sees, and whether that is whole, is not defined",
     "content-write": "two writes of one map race: the runtime notices some of them and ends the whole program",
     "content-read": "a read and a write of one map race: the runtime notices some of them and ends the whole program",
+    "state-write": "the object is not made for two at once: calls that overlap spoil its state, or it panics",
+    "state-read": "the object is not made for two at once: what is read while it changes is not defined",
     "content-iterate": "a map is written while it is iterated: the runtime notices some cases and ends the program",
 }
 OF_LANGUAGE = {

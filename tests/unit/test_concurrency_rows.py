@@ -342,7 +342,8 @@ def test_what_is_not_safe_does():
 @pytest.mark.parametrize("name", [name for name, _ in rows("join")])
 def test_a_join_ends_what_this_function_has_started(name):
     owner, method = name.rpartition(".")[0], last(name)
-    lines = f"thing = {owner}()\n    thing.{method}()" if last(owner)[:1].isupper() else f"{name}(jobs)"
+    called = f"jobs.{method}(jobs)" if owner == "*" else f"{name}(jobs)"
+    lines = f"thing = {owner}()\n    thing.{method}()" if last(owner)[:1].isupper() else called
     text = f"TABLE = {{}}\n{imports(name)}def go(jobs):\n    TABLE['a'] = 1\n    {lines}\n    TABLE['b'] = 2\n"
     before, after = [a for a in parallel(text).accesses("go", "TABLE") if a.kind == "insert"]
     assert (bool(before.joined), bool(after.joined)) == (False, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import Body, own_each_turn
 from racelint.analysis.paths import field, unite
 from racelint.analysis.state import State
-from racelint.analysis.types import ClassType
+from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -63,6 +63,8 @@ class Attributes(Body):
                 return self._promoted(base, chain, name, span, state)
         if method is None:
             path = self.place(base, name)
+            if path == UNKNOWN and isinstance(self.types.of(base), LibraryType):
+                return (Field(base, name),)  # a method of what is just near enough: nothing of it leads any further
             if not self._is_inline(path):
                 self.note(path, "read", span, state)
             return self.read(path, state)

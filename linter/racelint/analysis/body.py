@@ -11,7 +11,7 @@ from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
-from racelint.analysis.state import FLAG, FLAGS, WAIT, Conditions, Held, Resize, State
+from racelint.analysis.state import FLAG, FLAGS, MAYBE_HELD, WAIT, Conditions, Held, Resize, State, surely_held
 from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -546,7 +546,10 @@ class Body(Flow[State, Frame]):
                         break
             if self.function.name == "__init__":
                 self._find_aliases(final)
-            self.summary.acquires = tuple([held.lock for held in final.held if visible(held.lock)])
+            self.summary.acquires = tuple([held.lock for held in surely_held(final.held) if visible(held.lock)])
+            self.summary.perhaps = tuple(
+                [held.lock for held in final.held if held.kind == MAYBE_HELD and visible(held.lock)]
+            )
             self.summary.releases = final.released
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined

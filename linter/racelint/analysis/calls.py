@@ -27,6 +27,7 @@ from racelint.analysis.values import (
     Result,
     Site,
     TypeValue,
+    Unknown,
     Value,
     Values,
 )
@@ -197,6 +198,8 @@ class Calls(Replay, Library):
 
     def _method(self, base: Value, name: str, span: Span, state: State) -> Values:
         """What a method call calls; for an object of unknown type the one project method that it can be, if any."""
+        if isinstance(base, Unknown) and not self.traits.duck_typed:
+            self.lock_method(base, name, (), span, state)  # some lock
         common = name in self.knowledge.common_methods
         if self.frames and isinstance(base, Member | Element) and not common:  # a listener may be an object
             self._unknown_callable(Field(base, name), (), (), span, state)

@@ -63,6 +63,8 @@ class Collisions:
         if a.kind == "update-item" and b.kind == "update-item":
             apart = a.detail != b.detail and a.detail.startswith("=") and b.detail.startswith("=")
             return None if apart else "update-update"
+        if a.kind == b.kind == "alter":
+            return "state-write"
         if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
             stored, changed = (write, b) if a.kind == "store" else (other, a)
             return "replace-change" if self._loses(stored, changed) else None

@@ -8,7 +8,7 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import FLAGS, IDENTIFYING, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import FLAGS, IDENTIFYING, MAYBE_HELD, THREADS, Check, Held, Predicate, Read, Resize, State
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -34,6 +34,7 @@ from racelint.model import Attr, Await, Bind, Branch, Call, Cast, Const, Expr, I
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
+UNOPEN = FLAGS | {"async", MAYBE_HELD}  # kinds of locks that are held or not
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 
 
@@ -43,17 +44,24 @@ class Conditions(Asking):
     def meet(self, stmt: Branch, first: State | None, second: State | None) -> State | None:
         """After `if lock != nil { lock.Lock() }` the lock is held: without one nobody else has the object.
 
+        The same goes for a lock in what was asked for: `if queue != nil { queue.Lock() }`.
+
         So it is after `if needsLock { mu.Lock() }` if all callers say outright what they need: who says no has it.
+        After any other branch that takes a lock it is open whether that is held.
         After `if self.thread is not None: self.thread.join()` it has ended: without one there is none to wait for.
         """
         both = first is not None and second is not None
         optional = self._optional_locks(stmt, first) if both and first is not None else ()
+        taken = _taken_in(stmt.span, first, second) if both and first is not None and second is not None else ()
         ended = first.joined if both and first is not None and self._asks_for_thread(stmt, first) else 0
         joined = super().meet(stmt, first, second)
         if joined is not None:
             joined.joined |= ended
         if joined is not None and optional:
             joined.held = (*joined.held, *[held for held in optional if held not in joined.held])
+        if joined is not None and taken:
+            known = {held.lock for held in joined.held}
+            joined.held = (*joined.held, *[held for held in taken if held.lock not in known])
         return joined
 
     def _asks_for_thread(self, stmt: Branch, taken: State) -> bool:
@@ -79,7 +87,7 @@ class Conditions(Asking):
         match stmt.test:
             case Op(operator="is not", operands=(tested, Const(value=None))) if not self.traits.atomic_steps:
                 found = self._tested(tested, taken)
-                return tuple([held for held in taken.held if held.lock in found])
+                return tuple([held for held in taken.held if _is_of(held.lock, found)])
             case Name() | Op(operator="not", operands=(Name(),)):
                 here = [held for held in taken.held if stmt.span.holds(held.taken) and held.kind not in FLAGS]
                 name = stmt.test if isinstance(stmt.test, Name) else stmt.test.operands[0]
@@ -478,3 +486,21 @@ def _is_of_object(value: Value) -> bool:
     while isinstance(path, Field):
         path = path.base
     return path is not value and isinstance(path, Param | Captured)
+
+
+def _is_of(lock: Value, objects: Values) -> bool:
+    """Whether a lock is one of some objects, or lies in one of them."""
+    while lock not in objects:
+        if not isinstance(lock, Field):
+            return False
+        lock = lock.base
+    return True
+
+
+def _taken_in(branch: Span, first: State, second: State) -> tuple[Held, ...]:
+    """The locks that one arm of a branch takes and keeps; a flag is a fact, and what has no name may be anything."""
+    found = [
+        held for held in (*first.held, *second.held)
+        if branch.holds(held.taken) and held.kind not in UNOPEN and type(held.lock) is not Unknown
+    ]  # fmt: skip
+    return tuple([held._replace(kind=MAYBE_HELD) for held in found])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from racelint.analysis.declared import Declared
 from racelint.analysis.effects import Effects
 from racelint.analysis.places import SHARED_SIDE, Places
+from racelint.analysis.state import surely_held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, Value
 from racelint.knowledge import Knowledge
@@ -68,7 +69,7 @@ class Contracts:
             effects = self._effects.get(other_id)
             for site in effects.calls.values() if effects else ():
                 if isinstance(site.callee, Captured):
-                    held = {self._renamed(h.lock, other_id, module, function) for h in site.held}
+                    held = {self._renamed(h.lock, other_id, module, function) for h in surely_held(site.held)}
                     locks = held if locks is None else locks & held
         return locks or set()
 

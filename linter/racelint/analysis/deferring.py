@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from racelint.analysis.body import Body
-from racelint.analysis.state import State, join
+from racelint.analysis.state import MAYBE_HELD, State, join
 from racelint.model import Attr, Call, Defer, Expr, Item
 from racelint.record import records
 from racelint.span import Span
@@ -45,7 +45,10 @@ class Deferring(Body):
             other = state.copy()
             self.evaluate(stmt.call, other)
             self.perhaps = outer
+            given = {held.lock for held in state.held} - {held.lock for held in other.held}
             state = join(state, other) or state
+            # Who has put off that a lock is given back has taken it.
+            state.held = tuple([held for held in state.held if held.kind != MAYBE_HELD or held.lock not in given])
         self.was_read = frozenset()
         return state
 

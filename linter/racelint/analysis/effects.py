@@ -28,13 +28,14 @@ from racelint.span import Span
 
 READS = frozenset({"read", "test", "peek", "measure", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
+STATEFUL = "stateful"  # the detail of what is done to a library's object that two contexts must not use at once
 SETTING = "setting "  # begins the detail of a store of a package's variable, which is named behind it
 OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
 MEASURED = "measured"  # of a test by size: more or less than something
 TOLD = "told"  # of a read of a number or a text that only goes into a log, where a step is not atomic
-WRITES = IN_PLACE | {"store", "update", "delete"}
+WRITES = IN_PLACE | {"store", "update", "delete", "alter"}
 # Accesses of what is in a container.
-CONTENT = IN_PLACE | {"iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}
+CONTENT = IN_PLACE | {"alter", "iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}
 CALLABLE = FunctionValue | Partial
 NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
 CONTAINERS = frozenset({"empty", "fresh"})  # a container that is made there
@@ -57,7 +58,7 @@ class Access(Record):
 
     `kind` is one of `READS` and `WRITES`: "test" reads in a condition, "lookup" reads an entry of a container ("peek"
     without fear that it is not there, "measure" asks for its size), "snapshot" copies one at once, "hand-out" returns
-    one, "update" is `x += 1`.
+    one, "update" is `x += 1`, "alter" calls what changes the state of a library's object.
     `detail` says what a store stores ("none", "constant" and which one in Go, "fresh" for a new container, "empty" for
     one without entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), how a
     container behaves ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).

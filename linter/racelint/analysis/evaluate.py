@@ -11,7 +11,7 @@ from racelint.analysis.deferring import Deferring
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, union, unite
-from racelint.analysis.state import TASKS, State, join
+from racelint.analysis.state import TASKS, State, join, surely_held
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -373,7 +373,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         values = self.evaluate(expr.value, state)
         if self.is_coroutine():
             return self._await(values, expr.span, state)
-        held = tuple([h.lock for h in state.held])
+        held = tuple([h.lock for h in surely_held(state.held)])
         known = self.summary.yields_held
         self.summary.yields_held = held if known is None else tuple([lock for lock in known if lock in held])
         live = [container for frame in self.frames for container, _ in frame.iterated]

@@ -11,9 +11,10 @@ from racelint.analysis.describe import Describe
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
-from racelint.analysis.places import Place, Places, sides
+from racelint.analysis.places import SOME_WAYS, Place, Places, sides
 from racelint.analysis.races import MOST_SPOTS, Races
 from racelint.analysis.spots import Pair, Silence, Spot
+from racelint.analysis.state import surely_held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.told import KINDS, Teller
 from racelint.analysis.values import Field, Value
@@ -121,10 +122,13 @@ class Explainer:
     def _locks(self, function_id: str, path: str, line: int) -> Iterator[Lock]:
         """What is certainly held when a line starts: by the function itself, then by all its callers."""
         statement = self._held.statement(path, line)
-        for held in statement.held if statement is not None and statement.function == function_id else ():
+        here = statement is not None and statement.function == function_id
+        for held in surely_held(statement.held) if statement is not None and here else ():
             yield Lock(self._held.name(function_id, held), Location(path, held.taken))
         entries = self._contexts.entries.get(function_id)
         for lock in sorted(self._held.on_entry(function_id)):
+            if lock.startswith(SOME_WAYS):
+                continue
             yield self._entry_lock(function_id, next(iter(entries or ())), lock)
 
     def _entry_lock(self, function_id: str, entry: Entry, lock: str) -> Lock:

@@ -120,16 +120,21 @@ class Expressions:
         source, _ = self._symbols.functions[function_id]
         callee = self._symbols.meant(function_id, call.func)
         if callee is None and isinstance(call.func, Attr):
-            owner = project_class(self.of(function_id, call.func.base, steps))
+            found = self.of(function_id, call.func.base, steps)
+            owner = project_class(found)
             for part in self._symbols.embedding.chain(owner, call.func.name) if owner else ():
                 owner = project_class(self._types.field(owner, part)) if owner else None
             method = self._symbols.method(owner, call.func.name) if owner else None
             callee = FunctionValue(method) if method else None
+            if isinstance(found, LibraryType):
+                return self._made_by(f"{found.name}.{call.func.name}")
         match callee:
             case TypeValue(type=type_id):
                 return ClassType(type_id, self._annotations.is_value(type_id))
             case FunctionValue(function=function):
                 return self._types.returned(function)
+            case Builtin(name=name) if (made := self._made_by(name)) is not None:
+                return made
             case _ if not source.module.traits.capital_types:
                 return None
             case Builtin(name="dataclasses.field" | "attr.ib" | "attrs.field" | "attr.Factory" | "attrs.Factory"):
@@ -145,6 +150,11 @@ class Expressions:
             case _:
                 return None
 
+    def _made_by(self, name: str) -> LibraryType | None:
+        """What a library's function makes, as far as a table says so."""
+        row = self._knowledge.does(name, "new")
+        return LibraryType(row.returns) if row is not None else None
+
     def _of_default(self, function_id: str, call: Call, steps: int) -> TypeOf | None:
         """The type of a dataclass field's default or of what its factory makes."""
         for name, value in (*call.keywords, *[("", arg) for arg in call.args]):
@@ -158,4 +168,5 @@ class Expressions:
 def _names_type(name: str, knowledge: Knowledge) -> bool:
     """Whether calling a library name makes an instance of that name: a known type, or a capitalised one."""
     last = name.rpartition(".")[2]
-    return knowledge.container(name) is not None or (last[:1].isupper() and not last.isupper())
+    known = knowledge.container(name) is not None or name in knowledge.unsafe
+    return known or (last[:1].isupper() and not last.isupper())

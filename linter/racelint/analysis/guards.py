@@ -13,7 +13,7 @@ from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
-from racelint.analysis.places import ANY_LOCK, FLAG_MARK, Place, Places, of_threads, overlap, sides
+from racelint.analysis.places import ANY_LOCK, FLAG_MARK, SOME_WAYS, Place, Places, of_threads, overlap, sides
 from racelint.analysis.races import MOST_PAIRS, Races
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
@@ -109,7 +109,7 @@ class Guards:
         for entries in plain.values():
             common = frozenset.intersection(*[_guarding(spot) for spot in entries])
             for lock in sorted(common):
-                if not lock.startswith((ANY_LOCK, FLAG_MARK)) and not lock.endswith("[]"):
+                if not lock.startswith((ANY_LOCK, FLAG_MARK, SOME_WAYS)) and not lock.endswith("[]"):
                     held[lock].append(entries)
         return {
             lock: entries for lock, entries in held.items()
@@ -148,6 +148,7 @@ class Guards:
             if (
                 lock in (_guarding(breach) if by_steps else sides(breach.locks))
                 or ANY_LOCK in breach.locks
+                or f"{SOME_WAYS}{lock}" in breach.locks
                 or self._constructs(breach)
             ):
                 continue

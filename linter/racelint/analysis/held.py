@@ -8,8 +8,8 @@ from typing import NamedTuple
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Effects
-from racelint.analysis.places import ANY_LOCK, ASYNC, SHARED_SIDE, Places
-from racelint.analysis.state import Held
+from racelint.analysis.places import ANY_LOCK, ASYNC, SHARED_SIDE, SOME_WAYS, Places
+from racelint.analysis.state import Held, surely_held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import TypeValue, Unknown
@@ -43,8 +43,9 @@ class HeldLocks:
         statement = self.statement(path, line)
         if statement is None:
             return []
-        own = [self.name(statement.function, held) for held in statement.held]
-        entered = [self.reader_name(statement.function, lock) for lock in self.on_entry(statement.function)]
+        own = [self.name(statement.function, held) for held in surely_held(statement.held)]
+        on_entry = [lock for lock in self.on_entry(statement.function) if not lock.startswith(SOME_WAYS)]
+        entered = [self.reader_name(statement.function, lock) for lock in on_entry]
         return sorted({*own, *entered})
 
     def statement(self, path: str, line: int) -> Statement | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import (
     Keywords,
 )
+from racelint.analysis.effects import STATEFUL
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
@@ -59,6 +60,8 @@ class Library(Origins):
             found = self._by_row(row, name, args, keywords, site, state)
             if found is not None:
                 return found
+        if name in self.knowledge.unsafe:
+            return (Fresh(name, site),)
         if self.knowledge.container(name) is not None or name in self.knowledge.aliases:
             return self._new(Fresh(self.knowledge.canonical(name), site), empty=not args)
         last = name.rpartition(".")[2]
@@ -129,7 +132,7 @@ class Library(Origins):
             case "suspends":
                 self.suspend(site.span, state)
                 return None
-            case "makes":
+            case "makes" | "new":
                 return (Fresh(row.returns, site),)
             case "makes-and-more":
                 return (Tuple(((Fresh(row.returns, site),), NOTHING_KNOWN)),)
@@ -183,8 +186,12 @@ class Library(Origins):
         self.lock_method(base, name, args, call, state)
         if container is None:
             found = self.types.of(base)
-            if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "polls"):
-                self.effects.polls = True
+            if isinstance(found, LibraryType):
+                self._use_state(base, found.name, name, call, state)
+                if self.knowledge.does(f"{found.name}.{name}", "polls"):
+                    self.effects.polls = True
+                if (row := self.knowledge.does(f"{found.name}.{name}", "new")) is not None:
+                    return (Fresh(row.returns, self.site(call, state)),)
             container = self.knowledge.guess
             if found is not None or base == UNKNOWN or self._is_no_container(container, name, args, by_name):
                 return (Result(self.site(call, state)),)
@@ -216,6 +223,13 @@ class Library(Origins):
         if change == "insert" and f".{name}()" in SPREADS and args:
             self._take_over(base, args[0], state)
         return result
+
+    def _use_state(self, base: Value, library: str, method: str, call: Span, state: State) -> None:
+        """A method of an object that two contexts must not use at once."""
+        row = self.knowledge.unsafe.get(library)
+        use = row.use(method) if row is not None else None
+        if use is not None:
+            self.note(base, use, call, state, STATEFUL)
 
     def _is_no_container(self, guess: Container, name: str, args: tuple[Values, ...], by_name: bool) -> bool:
         """Whether what has no type takes what no container does: arguments by name (options of a copy apart), a key

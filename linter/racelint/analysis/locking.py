@@ -6,7 +6,7 @@ from racelint.analysis.attributes import Attributes
 from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.paths import root
 from racelint.analysis.starting import Starting
-from racelint.analysis.state import Held, State
+from racelint.analysis.state import MAYBE_HELD, Held, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     UNKNOWN,
@@ -100,14 +100,14 @@ class Locking(Starting, Attributes):
     def take(self, value: Value, span: Span, state: State, *, shared: bool = False) -> bool:
         """Hold a value from here on if it is a lock; `shared` is the side that does not exclude itself."""
         kind = self.lock_kind(value)
-        if not kind and not self.traits.duck_typed and self.types.of(value) is None:
+        if not kind and not self.traits.duck_typed and not isinstance(self.types.of(value), ClassType):
             kind = "unknown"  # what has methods of that name is a lock
         kind = "shared" if kind and shared else kind
         if kind and kind != "counted":
             self.effects.taken.add(value)
             held = Held(self.shared_locals.get(value, value), span, kind)
             if held not in state.held:
-                state.held = (*state.held, held)
+                state.held = (*[h for h in state.held if h.lock != held.lock or h.kind != MAYBE_HELD], held)
             state.released -= {value}
         return bool(kind)
 

@@ -34,7 +34,7 @@ class Parallel:
         one, two = self._contexts.roots[first], self._contexts.roots[second]
         if not {"unknown", "process"}.isdisjoint((one.kind, two.kind)):
             return False
-        return place.kind == "captured" or _one_at_a_time(one, two) is None
+        return place.kind == "captured" or self._one_at_a_time(one, two) is None
 
     def confidence(self, write: Spot, other: Spot) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -51,7 +51,7 @@ class Parallel:
             return self._in_one_activation(write, one, other, two)
         if one.is_external and two.is_external and (owner := self._callers.says_shared(write)):
             return self._callers.shared_by_contract(owner, write, other)
-        in_turn = _one_at_a_time(one, two)
+        in_turn = self._one_at_a_time(one, two)
         if in_turn is not None:
             return in_turn
         if "decorated" in (one.kind, two.kind) and not self._collisions.are_of_decorator(write, other):
@@ -88,6 +88,14 @@ class Parallel:
         if one.is_external or two.is_external:
             return self._callers.beside(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _is_started_by_many(self, context: Context) -> bool:
+        """Whether several tasks at once have pool workers run something on an object that they share."""
+        if context.kind != "pool" or context.starter is None:
+            return False
+        entries = [entry for entry in self._contexts.entries.get(context.starter, ()) if entry.receiver == SHARED]
+        started = [self._contexts.roots[entry.context] for entry in entries]
+        return any(each.is_loop and each.many for each in started)
 
     def _is_one_after_other(self, one: Context, two: Context) -> bool:
         """Whether one function starts both, waits for the first before it starts the second, and runs only once."""
@@ -132,19 +140,20 @@ class Parallel:
         way = [caller for caller, _ in self._contexts.way(spot.function, spot.entry)]
         return context.starter in (*way, spot.function)
 
-
-def _one_at_a_time(one: Context, two: Context) -> Silence | None:
-    """Why two contexts never run in parallel, or why one does not run beside itself, whatever they do."""
-    if one == two and (not one.many or one.is_loop):
-        return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
-    if one == two:
-        return None
-    if one.queue and one.queue == two.queue:
-        return Silence.ONE_CONTEXT
-    same_start = one.kind == two.kind == "thread" and one.starter == two.starter and one.span == two.span is not None
-    if same_start and not (one.many or two.many):
-        return Silence.ONE_CONTEXT  # of one object: what a class below puts in the place of the other
-    calling = [context.is_external or context.kind == "decorated" for context in (one, two)]
-    if all(calling):
-        return Silence.CALLERS
-    return Silence.ONE_LOOP if one.is_loop and two.is_loop else None
+    def _one_at_a_time(self, one: Context, two: Context) -> Silence | None:
+        """Why two contexts never run in parallel, or why one does not run beside itself, whatever they do."""
+        if one == two and (one.is_loop or not (one.many or self._is_started_by_many(one))):
+            return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
+        if one == two:
+            return None
+        if one.queue and one.queue == two.queue:
+            return Silence.ONE_CONTEXT
+        same_start = (
+            one.kind == two.kind == "thread" and one.starter == two.starter and one.span == two.span is not None
+        )
+        if same_start and not (one.many or two.many):
+            return Silence.ONE_CONTEXT  # of one object: what a class below puts in the place of the other
+        calling = [context.is_external or context.kind == "decorated" for context in (one, two)]
+        if all(calling):
+            return Silence.CALLERS
+        return Silence.ONE_LOOP if one.is_loop and two.is_loop else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from racelint.analysis.locking import sounds_like_lock
-from racelint.analysis.state import FLAG, TASK_FLAG, Held
+from racelint.analysis.state import FLAG, MAYBE_HELD, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import TypeOf
 from racelint.analysis.types import ClassType, LibraryType, Types
@@ -18,7 +18,14 @@ from racelint.record import Record
 ASYNC = "~"  # marks locks between tasks
 SHARED_SIDE = "^"  # marks the side of a lock that does not exclude itself
 FLAG_MARK = "@"  # marks flags that keep others out
-MARKS = {"async": ASYNC, FLAG: FLAG_MARK, TASK_FLAG: f"{ASYNC}{FLAG_MARK}", "shared": SHARED_SIDE}
+SOME_WAYS = "%"  # marks locks that are held on one way only: whether they exclude anybody is open
+MARKS = {
+    "async": ASYNC,
+    FLAG: FLAG_MARK,
+    TASK_FLAG: f"{ASYNC}{FLAG_MARK}",
+    "shared": SHARED_SIDE,
+    MAYBE_HELD: SOME_WAYS,
+}
 ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
 
 
@@ -389,6 +396,18 @@ def excluding(first: frozenset[str], second: frozenset[str]) -> bool:
         elif lock in second or f"{SHARED_SIDE}{lock}" in second:
             return True
     return False
+
+
+def may_overlap(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two locksets share a lock that one side holds at least, and the other one on some way."""
+    return _open(first, second) or _open(second, first)
+
+
+def _open(perhaps: frozenset[str], other: frozenset[str]) -> bool:
+    open_locks = [lock.removeprefix(SOME_WAYS) for lock in perhaps if lock.startswith(SOME_WAYS)]
+    return any(
+        [lock in other or f"{SHARED_SIDE}{lock}" in other or f"{SOME_WAYS}{lock}" in other for lock in open_locks]
+    )
 
 
 def holds(locks: frozenset[str], lock: str, *, shared: bool) -> bool:

@@ -31,7 +31,7 @@ from racelint.analysis.order import Order
 from racelint.analysis.outcomes import Outcomes
 from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
-from racelint.analysis.places import Place, Places, overlap
+from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Element, Global, Param, Value
@@ -183,6 +183,8 @@ class Races:
         """Whether it is open that the two ever meet on one object."""
         callers, roots = self.callers, self._contexts.roots
         if not (write.entry.sure and other.entry.sure) or self.identity.may_be_two(write, other):
+            return True
+        if may_overlap(self.ways.locks(write, other), self.ways.locks(other, write)):
             return True
         if self.identity.is_behind_decorators(write, other):
             return True

@@ -21,6 +21,7 @@ from racelint.analysis.paths import Substitute, element, lazy, mentions_value, r
 from racelint.analysis.state import (
     DONE,
     LOCAL,
+    MAYBE_HELD,
     TASKS,
     THREADS,
     WAIT,
@@ -304,6 +305,10 @@ class Replay(Locking, Origins, Owning):
         for lock in summary.acquires:
             for value in substitute(lock):
                 self.take(value, call, state)
+        for lock in summary.perhaps:
+            for value in substitute(lock):
+                if all([held.lock != value for held in state.held]):
+                    state.held = (*state.held, Held(value, call, MAYBE_HELD))
         for lowered in summary.lowers:
             for value in substitute(lowered):
                 state.drop_flag(value)

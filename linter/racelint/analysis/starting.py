@@ -290,12 +290,15 @@ class Starting(Body):
             self.tell_flag(f"{library}.{name}", (base,), args, call, state)
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
         row = row or self._by_name(name)
-        if row is not None and (args or keywords or self.spread):
+        starts = row is not None and bool(args or keywords or self.spread)
+        if row is not None and starts:
             self._by_start_row(row, args, keywords, call, state, base)
-        elif found is None or library:
-            if f"{library}.{name}" in self.knowledge.concurrency.joins:
-                state.wait()
-                self.effects.wait(call, state.held)
+        if not {f"{library}.{name}", f"*.{name}"}.isdisjoint(self.knowledge.concurrency.joins):
+            state.wait()
+            self.effects.wait(call, state.held)
+        if starts:
+            return
+        if found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.waits:
                 state.joined |= GIVEN
             self.hand_over(args, keywords, call, state, name)

@@ -83,6 +83,7 @@ UNTOLD: Told = (frozenset(), frozenset())
 FLAG = "flag"  # the kind of a lock that is a flag
 TASK_FLAG = "task flag"  # one that keeps out the other tasks of an event loop only
 FLAGS = frozenset({FLAG, TASK_FLAG})
+MAYBE_HELD = "maybe"  # the kind of a lock that is held on one of the ways that lead here
 
 
 class Held(Record):
@@ -90,7 +91,8 @@ class Held(Record):
 
     `kind` is the knowledge row's, "unknown" for a lock by its name, `FLAG` for a flag that was found unset and set
     under one lock: until it is set back it keeps out whoever tests it so. `TASK_FLAG` is one that is found unset and
-    set without a lock, which no other task of the event loop can do meanwhile.
+    set without a lock, which no other task of the event loop can do meanwhile. A lock of kind `MAYBE_HELD` excludes
+    nobody for sure: `if known { mu.Lock(); defer mu.Unlock() }`.
     """
 
     lock: Value
@@ -353,7 +355,10 @@ def _either(
 
 
 def held_in_both(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...]:
-    """What is held on both ways, wherever each has taken it; a side that others share is all that is sure."""
+    """What is held on both ways, wherever each has taken it; a side that others share is all that is sure.
+
+    What was open on one way, as after a branch that takes a lock, stays so.
+    """
     found: list[Held] = []
     for held in first:
         other = held if held in second else next((h for h in second if _is_same_lock(held, h)), None)
@@ -363,11 +368,23 @@ def held_in_both(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Hel
             held = Held(held.lock, between, held.kind if other.kind == held.kind else "shared")
         if other is not None:
             found.append(held)
-    return tuple(found)
+    if len(found) == len(first) == len(second):
+        return tuple(found)
+    known = {held.lock for held in found}
+    perhaps = {held.lock: held for held in (*first, *second) if held.kind == MAYBE_HELD and held.lock not in known}
+    return (*found, *perhaps.values())
+
+
+def surely_held(held: tuple[Held, ...]) -> tuple[Held, ...]:
+    """The locks that are held on all ways."""
+    return tuple([each for each in held if each.kind != MAYBE_HELD])
 
 
 def _is_same_lock(first: Held, second: Held) -> bool:
-    return first.lock == second.lock and FLAGS.isdisjoint((first.kind, second.kind)) and type(first.lock) is not Unknown
+    special = FLAGS | {MAYBE_HELD}
+    return (
+        first.lock == second.lock and special.isdisjoint((first.kind, second.kind)) and type(first.lock) is not Unknown
+    )
 
 
 def _common_checks(first: dict[Value, Check], second: dict[Value, Check]) -> dict[Value, Check]:

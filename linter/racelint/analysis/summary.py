@@ -98,6 +98,7 @@ class Summary:
     conflicts: dict[Conflict, None] = field(default_factory=dict)
     answers: dict[Resize, str] = field(default_factory=dict)
     acquires: tuple[Value, ...] = ()
+    perhaps: tuple[Value, ...] = ()
     flags: tuple[tuple[Value, str], ...] = ()
     lowers: dict[Value, None] = field(default_factory=dict)
     releases: frozenset[Value] = frozenset()

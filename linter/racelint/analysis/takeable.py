@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Act, Effects
-from racelint.analysis.places import ANY_LOCK, ASYNC, FLAG_MARK, SHARED_SIDE, Place, Places, sides
+from racelint.analysis.places import ANY_LOCK, ASYNC, FLAG_MARK, SHARED_SIDE, SOME_WAYS, Place, Places, sides
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import LibraryType, Types
@@ -52,6 +52,7 @@ class TakeableLocks:
     def between(self, place: Place, first: Spot, second: Spot, guard: str) -> Takeable | None:
         """The lock of one side that the other one could take: the guard, or the only one that the second side holds."""
         candidates = {guard} if guard else set(sides(second.locks)) or set(second.locks)
+        candidates = {lock for lock in candidates if not lock.startswith(SOME_WAYS)}
         if len(candidates) != 1 or first.locks or first is second or not first.located.certain:
             return None
         spans = [first.access.span] + ([first.access.check] if isinstance(first.access, Act) else [])

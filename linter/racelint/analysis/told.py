@@ -8,7 +8,7 @@ from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import Access as Spotted
 from racelint.analysis.effects import Act
 from racelint.analysis.memory import SHAPES
-from racelint.analysis.places import ASYNC, FLAG_MARK, SHARED_SIDE, Place, Places
+from racelint.analysis.places import ASYNC, FLAG_MARK, SHARED_SIDE, SOME_WAYS, Place, Places
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
@@ -20,7 +20,7 @@ from racelint.span import Location, Span
 KINDS = {
     "test": "test", "lookup": "read", "snapshot": "read", "discard": "remove", "insert": "insert", "remove": "remove",
     "clear": "clear", "append": "append", "setitem": "store item", "reorder": "reorder", "update-item": "update item",
-    "use": "use", "hand-out": "return",
+    "use": "use", "hand-out": "return", "alter": "change",
 }  # fmt: skip
 
 
@@ -30,7 +30,7 @@ class Race:
 
     `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
     "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change",
-    "store-test", "store-store",
+    "store-test", "store-store", "state-write", "state-read",
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
     "crossed-iteration" (tasks of one loop, across a suspension).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
@@ -174,8 +174,9 @@ class Teller:
 
     def lock(self, lock: str) -> str:
         """A lock as a reader knows it."""
-        plain = lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE)
+        plain = lock.removeprefix(ASYNC).removeprefix(SHARED_SIDE).removeprefix(SOME_WAYS)
         kind = " (read side)" if lock.startswith(SHARED_SIDE) else " (flag)" if plain.startswith(FLAG_MARK) else ""
+        kind = " (on some ways)" if lock.startswith(SOME_WAYS) else kind
         return (plain.rpartition(":")[2] or plain.removeprefix(FLAG_MARK) or lock) + kind
 
 

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from racelint.knowledge.sharing import Sharing
 
 BUILTIN = (
     "python.toml", "concurrency.toml", "frameworks.toml", "go.toml", "caches.toml", "kubernetes.toml", "client_go.toml",
+    "unsafe.toml",
 )  # fmt: skip
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
@@ -23,10 +25,10 @@ DOES = {
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps", "copies",
-    "launches", "makes", "keeps",
+    "launches", "makes", "keeps", "new",
 }  # fmt: skip
 TABLES = (
-    "container", "function", "lock", "start", "entry", "safe", "join", "wait", "counterpart",
+    "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
     "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given",
 )  # fmt: skip
 LISTS = (
@@ -125,6 +127,22 @@ class LibraryFunction:
     types: tuple[str, ...] = ()
     gil: bool = False
     source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsafeRow:
+    """Types whose objects two contexts must not use at once; `changes` and `reads` are patterns of their methods."""
+
+    types: tuple[str, ...]
+    changes: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    source: str = ""
+
+    def use(self, method: str) -> str | None:
+        """What a method does to its object: "alter", "peek" or nothing that matters."""
+        if any(fnmatchcase(method, pattern) for pattern in self.changes):
+            return "alter"
+        return "peek" if any(fnmatchcase(method, pattern) for pattern in self.reads) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +260,13 @@ class Knowledge:
         aliases: dict[str, str],
         concurrency: Concurrency,
         shared: Sharing,
+        unsafe: Iterable[UnsafeRow] = (),
         memory_model: MemoryModel = MemoryModel.GIL,
     ) -> None:
         self.memory_model = memory_model
         self.concurrency = concurrency
         self.sharing = shared
+        self.unsafe = {name: row for row in unsafe for name in row.types}
         self.kinds: dict[str, Container] = {}
         self.container_types: dict[str, Container] = {}
         for container in containers:
@@ -301,7 +321,7 @@ class Knowledge:
         concurrency = self.concurrency
         known = (
             self.functions, self.container_types, self.aliases, concurrency.locks, concurrency.starts,
-            self.sharing.types,
+            self.sharing.types, self.unsafe,
         )  # fmt: skip
         return any(name in table for table in known) or ("/" in name and name in concurrency.types)
 
@@ -347,7 +367,8 @@ def load(extra: Iterable[Path] = (), memory_model: MemoryModel = MemoryModel.GIL
     )
     containers = [_row(Container, row) for row in rows("container")]
     functions = [_row(LibraryFunction, row) for row in rows("function")]
-    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows), memory_model)
+    unsafe = [_row(UnsafeRow, row) for row in rows("unsafe")]
+    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows), unsafe, memory_model)
 
 
 def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:

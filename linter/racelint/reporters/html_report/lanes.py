@@ -20,7 +20,7 @@ NAMES = {
 VERBS = {
     "store": "stores", "update": "updates", "update item": "updates an item of", "insert": "inserts into",
     "remove": "removes from", "discard": "removes from", "clear": "empties", "append": "appends to",
-    "store item": "stores an item of", "delete": "deletes", "reorder": "reorders", "read": "reads",
+    "store item": "stores an item of", "delete": "deletes", "reorder": "reorders", "change": "changes", "read": "reads",
     "return": "hands out", "test": "tests", "iterate": "iterates over", "peek": "looks at",
     "measure": "measures", "wait": "waits for",
     "mutate": "changes", "calls": "calls",
