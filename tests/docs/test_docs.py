@@ -195,7 +195,8 @@ def test_blocks_for_other_tools_fit_their_schemas(name, tmp_path):
 KNOWLEDGE = DOCS / "knowledge.md"
 RECORDS = (
     knowledge.Container, knowledge.LibraryFunction, knowledge.LockType, knowledge.StartRow, knowledge.EntryRow,
-    knowledge.UnsafeRow, knowledge.CounterpartRow, sharing.CacheRow, sharing.MemoRow, sharing.HandlerRow, sharing.EventRow,
+    knowledge.UnsafeRow, knowledge.CounterpartRow, sharing.CacheRow, sharing.MemoRow, sharing.HandlerRow,
+    sharing.EventRow,
     sharing.OptionRow, sharing.LiveRow, sharing.WordRow, sharing.InlineRow, sharing.FillRow,
 )  # fmt: skip
 

@@ -107,6 +107,7 @@ class Contexts:
     modes: dict[str, frozenset[Mode]] = field(default_factory=dict)  # by a function, what the process is that runs it
     modes_of_starts: dict[tuple[str, Span], frozenset[Mode]] = field(default_factory=dict)  # by a starter and its spot
     processes: dict[int, frozenset[str]] = field(default_factory=dict)  # the outermost functions that start a context
+    covered: set[int] = field(default_factory=set)  # contexts whose starter waits for them before it returns
     inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee

@@ -13,7 +13,7 @@ from racelint.analysis.effects import CallSite
 from racelint.analysis.objects import FRESH
 from racelint.analysis.places import Places
 from racelint.analysis.receivers import Receivers
-from racelint.analysis.state import THREADS
+from racelint.analysis.state import LOCAL, THREADS
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param
@@ -45,7 +45,7 @@ class Spreading:
         if root_id not in self._effects or context.kind == "process":
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
-        given = self._found.inherited[index] = self._inherited(context)
+        given = self._found.inherited[index] = self._inherited(index, context)
         locks = self._contracts.of(root_id) | self._taken_over(root_id) | given
         first = Entry(index, receiver, locks, context.type, origin=context.origin)
         if not self._enter(root_id, first, None):
@@ -84,13 +84,18 @@ class Spreading:
             return frozenset()
         return frozenset([self._places.lock(lock) for lock in self._summaries.of(root_id).releases])
 
-    def _inherited(self, context: Context) -> frozenset[str]:
-        """Locks that the starter of a goroutine holds from before its start until it has waited for it."""
+    def _inherited(self, index: int, context: Context) -> frozenset[str]:
+        """Locks that the starter of a goroutine holds from before its start until it has waited for it.
+
+        Those of the starter's callers are known only when all contexts have been spread: `Contexts.covered`.
+        """
         effects = self._effects.get(context.starter or "")
         if effects is None or not effects.waits or not self._symbols.is_ordered_by_steps(context.function):
             return frozenset()
         held = {lock for start in effects.starts.values() if start.span == context.span for lock in start.held}
         waits = [locks for span, locks in effects.waits.items() if context.span and span[:2] >= context.span[:2]]
+        if waits and effects.joined_at_end & LOCAL:
+            self._found.covered.add(index)
         return self._places.locks(tuple([lock for lock in held if any(lock in locks for locks in waits)]))
 
     def _makes_itself(self, function_id: str) -> bool:
