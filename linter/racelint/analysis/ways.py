@@ -19,7 +19,6 @@ class Ways:
         self._symbols = symbols
         self._contexts = contexts
         self._functions: dict[tuple[str, Entry], frozenset[str]] = {}
-        self._covering: dict[int, frozenset[str]] = {}
 
     def functions(self, spot: Spot) -> frozenset[str]:
         """The function of an access and all that call it on the way."""
@@ -42,22 +41,31 @@ class Ways:
     def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
         """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""
         given = self._contexts.inherited.get(spot.entry.context, frozenset())
-        around = self._around(spot.entry.context)
+        around = self._around(spot)
         if not given and not around:
             return of_threads(spot.locks)
         starter = self._contexts.roots[spot.entry.context].starter
         inside = self._contexts.roots[other.entry.context].starter == starter or starter in self.functions(other)
         return of_threads(spot.locks - given if inside else spot.locks | around)
 
-    def _around(self, context: int) -> frozenset[str]:
-        """The locks that all callers of a context's starter hold until it has waited for the context."""
+    def _around(self, spot: Spot) -> frozenset[str]:
+        """The locks that the callers of a context's starter hold until it has waited for the context.
+
+        Of several callers it is the one that has given it the function which leads to the access.
+        """
+        context = spot.entry.context
         if context not in self._contexts.covered:
             return frozenset()
-        if context not in self._covering:
-            entries = self._contexts.entries.get(self._contexts.roots[context].starter or "", ())
-            locks = [entry.locks for entry in entries]
-            self._covering[context] = frozenset.intersection(*locks) if locks else frozenset()
-        return self._covering[context]
+        entries = self._contexts.entries.get(self._contexts.roots[context].starter or "", {})
+        inside = {self._parent(function) for function in self.functions(spot)}
+        given = [entry.locks for entry, came in entries.items() if came is not None and came.caller in inside]
+        locks = given or [entry.locks for entry in entries]
+        return frozenset.intersection(*locks) if locks else frozenset()
+
+    def _parent(self, function_id: str) -> str:
+        """The function in which another one is written."""
+        source, function = self._symbols.functions[function_id]
+        return f"{source.name}:{function.parent}"
 
     def is_far(self, spot: Spot, most: int = MOST_CALLS) -> bool:
         """Whether the way from the context's root is so long that some condition mostly stands against it."""
