@@ -48,21 +48,32 @@ class Conditions(Asking):
 
         So it is after `if needsLock { mu.Lock() }` if all callers say outright what they need: who says no has it.
         After any other branch that takes a lock it is open whether that is held.
-        After `if self.thread is not None: self.thread.join()` it has ended: without one there is none to wait for.
+        After `if self.thread is not None: self.thread.join()` it has ended: without one there is none to wait for; nor
+        is there after `if jobs != nil { close(jobs); <-done }`.
         """
         both = first is not None and second is not None
         optional = self._optional_locks(stmt, first) if both and first is not None else ()
         taken = _taken_in(stmt.span, first, second) if both and first is not None and second is not None else ()
+        told = first.told[0] if first is not None and second is not None and self._asks_if_there(stmt) else frozenset()
         ended = first.joined if both and first is not None and self._asks_for_thread(stmt, first) else 0
         joined = super().meet(stmt, first, second)
         if joined is not None:
             joined.joined |= ended
+            joined.told = joined.told[0] | told, joined.told[1]
         if joined is not None and optional:
             joined.held = (*joined.held, *[held for held in optional if held not in joined.held])
         if joined is not None and taken:
             known = {held.lock for held in joined.held}
             joined.held = (*joined.held, *[held for held in taken if held.lock not in known])
         return joined
+
+    def _asks_if_there(self, stmt: Branch) -> bool:
+        """Whether a branch without another arm asks only whether there is something."""
+        match stmt.test:
+            case Op(operator="is not", operands=(_, Const(value=None))):
+                return not stmt.orelse and not self.traits.atomic_steps
+            case _:
+                return False
 
     def _asks_for_thread(self, stmt: Branch, taken: State) -> bool:
         """Whether a test asks only whether there is a thread, which is waited for if so."""
