@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from racelint.api import Finding, Program, Race, rule
+from racelint.api import Access, Finding, Program, Race, rule
 from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
 
 
@@ -95,6 +95,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     queues, events, multiprocessing. Hidden (low): what a function does of which its documentation says that it leaves
     out a lock on purpose.
 
+    A lock that one arm of a branch takes and keeps (`if known { mu.Lock(); defer mu.Unlock() }`) may be held behind it:
+    what it could exclude has low confidence. Who waits for what it has started holds its locks, and its callers', for
+    them, too.
+
     A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
     that fails, else at the write.
 
@@ -103,6 +107,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Errors:
 
     - a container resized while it is iterated;
+    - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
+      thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
     - a container replaced while another context changes it in place, if both contexts are proven;
     - a wait() for what was tested before its condition was taken, against who changes that and notifies.
 
@@ -156,8 +162,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that races
     has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
-    compared. The read side of an RWMutex excludes writers only; a write under the read side of a lock that others hold,
-    too, is told as such.
+    compared. So is the state of an object that its library does not make safe: `rand.Rand`, `list.List`,
+    `bytes.Buffer`, the writing side of a websocket ([`[[unsafe]]`](../knowledge.md#unsafe)). The read side of an
+    RWMutex excludes writers only; a write under the read side of a lock that others hold, too, is told as such.
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
@@ -248,4 +255,12 @@ def _mend(race: Race) -> str:
         return "test under the condition, in a loop around wait(), what the other side changes before it notifies"
     if lock := read_side(race):
         return f"take the write side of {lock}: the read side does not keep out those who hold it, too"
+    if race.shape == "state-write" and _is_of_loop(race.first) != _is_of_loop(race.second):
+        return (
+            "leave it to the loop's own thread: loop.call_soon_threadsafe(...), asyncio.run_coroutine_threadsafe(...)"
+        )
     return f"hold one lock on both sides, or hand the value over by {QUEUES[race.language]}"
+
+
+def _is_of_loop(access: Access) -> bool:
+    return access.context.kind in ("task", "loop", "remote", "async external")

@@ -17,7 +17,7 @@ from racelint.analysis.places import Places
 from racelint.analysis.program import FRAMES
 from racelint.analysis.races import Races
 from racelint.analysis.spots import Pair
-from racelint.analysis.state import Held
+from racelint.analysis.state import MAYBE_HELD, Held
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.suspension import CrossedIteration, StaleWrite, Suspensions
 from racelint.analysis.symbols import Symbols
@@ -55,8 +55,8 @@ class Parallel(NamedTuple):
         return self.lines[span.line - 1].strip() if span is not None else ""
 
     def held(self, held: tuple[Held, ...]) -> list[str]:
-        """Locks as the source names them."""
-        return [self.text(each.lock) for each in held]
+        """Locks as the source names them; with a question mark what is held on some ways only."""
+        return [self.text(each.lock) + ("?" if each.kind == MAYBE_HELD else "") for each in held]
 
     def accesses(self, name: str, path: str = "") -> list[Access]:
         """The accesses of a function, of one path if it is given."""

@@ -115,7 +115,7 @@ def test_sides_are_one_lock():
         ("if c { s.mu.Lock() } else { s.mu.Lock() }", ["m:Store.mu"]),
         ("if c { s.mu.Lock() } else { s.mu.RLock() }", ["^m:Store.mu"]),
         ("if c { s.mu.RLock() } else { s.mu.RLock() }", ["^m:Store.mu"]),
-        ("if c { s.mu.Lock() }", []),
+        ("if c { s.mu.Lock() }", ["%m:Store.mu"]),
         ("s.mu.Lock(); for c { s.mu.Unlock(); s.mu.Lock() }", ["m:Store.mu"]),
     ],
 )

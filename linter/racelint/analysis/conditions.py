@@ -213,6 +213,11 @@ class Conditions(Asking):
             case Op(operator="match"):
                 self.evaluate(test, state)
                 return state, state.copy()
+            case Call(func=Attr(name=name)) if name in self.knowledge.concurrency.takes:
+                yes, no = self._split(test, self.evaluate(test, state), "truth", None, state)
+                if no is not None:  # `if not lock.acquire(blocking=False): return`
+                    no.held = tuple([held for held in no.held if not test.span.holds(held.taken)])
+                return yes, no
             case _:
                 values = self.evaluate(test, state)
                 yes, no = self._split(test, values, "truth", None, state)
