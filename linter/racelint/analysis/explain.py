@@ -11,7 +11,7 @@ from racelint.analysis.describe import Describe
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
-from racelint.analysis.places import SOME_WAYS, Place, Places, sides
+from racelint.analysis.places import Place, Places, sides, surely
 from racelint.analysis.races import MOST_SPOTS, Races
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.state import surely_held
@@ -116,7 +116,7 @@ class Explainer:
         context = self._contexts.roots[entry.context]
         span = self._symbols.functions[function_id][1].span
         calls = self._teller.trace(function_id, entry, span, "")[:-1]
-        locks = tuple(self._entry_lock(function_id, entry, lock) for lock in sorted(entry.locks))
+        locks = tuple(self._entry_lock(function_id, entry, lock) for lock in surely(entry.locks))
         return Reach(self._teller.context(context), context.many, INSTANCE[entry.receiver], calls, locks)
 
     def _locks(self, function_id: str, path: str, line: int) -> Iterator[Lock]:
@@ -126,9 +126,7 @@ class Explainer:
         for held in surely_held(statement.held) if statement is not None and here else ():
             yield Lock(self._held.name(function_id, held), Location(path, held.taken))
         entries = self._contexts.entries.get(function_id)
-        for lock in sorted(self._held.on_entry(function_id)):
-            if lock.startswith(SOME_WAYS):
-                continue
+        for lock in surely(self._held.on_entry(function_id)):
             yield self._entry_lock(function_id, next(iter(entries or ())), lock)
 
     def _entry_lock(self, function_id: str, entry: Entry, lock: str) -> Lock:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Effects
-from racelint.analysis.places import ANY_LOCK, ASYNC, SHARED_SIDE, SOME_WAYS, Places
+from racelint.analysis.places import ANY_LOCK, ASYNC, SHARED_SIDE, Places, surely
 from racelint.analysis.state import Held, surely_held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
@@ -44,7 +44,7 @@ class HeldLocks:
         if statement is None:
             return []
         own = [self.name(statement.function, held) for held in surely_held(statement.held)]
-        on_entry = [lock for lock in self.on_entry(statement.function) if not lock.startswith(SOME_WAYS)]
+        on_entry = surely(self.on_entry(statement.function))
         entered = [self.reader_name(statement.function, lock) for lock in on_entry]
         return sorted({*own, *entered})
 

@@ -398,6 +398,11 @@ def excluding(first: frozenset[str], second: frozenset[str]) -> bool:
     return False
 
 
+def surely(locks: frozenset[str]) -> list[str]:
+    """The locks of a set that are held on all ways, sorted."""
+    return sorted([lock for lock in locks if not lock.startswith(SOME_WAYS)])
+
+
 def may_overlap(first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether two locksets share a lock that one side holds at least, and the other one on some way."""
     return _open(first, second) or _open(second, first)
