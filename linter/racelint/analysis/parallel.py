@@ -90,10 +90,17 @@ class Parallel:
         return 3 if certain else 2
 
     def _is_started_by_many(self, context: Context) -> bool:
-        """Whether several tasks at once have pool workers run something on an object that they share."""
-        if context.kind != "pool" or context.starter is None:
+        """Whether several tasks at once have pool workers run something on an object that they share.
+
+        A lock that they hold meanwhile, also one between tasks, lets one of them at it.
+        """
+        start = self._memory.start(context) if context.kind == "pool" else None
+        if context.starter is None or start is None or start.held:
             return False
-        entries = [entry for entry in self._contexts.entries.get(context.starter, ()) if entry.receiver == SHARED]
+        entries = [
+            entry for entry in self._contexts.entries.get(context.starter, ())
+            if entry.receiver == SHARED and not entry.locks
+        ]  # fmt: skip
         started = [self._contexts.roots[entry.context] for entry in entries]
         return any(each.is_loop and each.many for each in started)
 
