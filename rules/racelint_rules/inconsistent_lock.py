@@ -6,9 +6,8 @@ from racelint.api import Finding, Program, Race, Severity, Violation, rule
 from racelint_rules._annotated import broken
 from racelint_rules._shared import COPIES, HARM, OF_LANGUAGE, SEVERITIES, finding, harm, read_side, severity, verb
 
-PLAIN = frozenset(
-    {"write-read", "write-write", "content-read", "state-read"}
-)  # harmless as long as nobody comes at the same time
+# Harmless as long as nobody comes at the same time.
+PLAIN = frozenset({"write-read", "write-write", "content-read", "state-read"})
 
 
 @rule(languages=("python", "go"), since="0.2")

@@ -547,7 +547,7 @@ class Body(Flow[State, Frame]):
             if self.function.name == "__init__":
                 self._find_aliases(final)
             self.summary.acquires = tuple([held.lock for held in surely_held(final.held) if visible(held.lock)])
-            self.summary.perhaps = tuple(
+            self.summary.may_acquire = tuple(
                 [held.lock for held in final.held if held.kind == MAYBE_HELD and visible(held.lock)]
             )
             self.summary.releases = final.released

@@ -305,7 +305,7 @@ class Replay(Locking, Origins, Owning):
         for lock in summary.acquires:
             for value in substitute(lock):
                 self.take(value, call, state)
-        for lock in summary.perhaps:
+        for lock in summary.may_acquire:
             for value in substitute(lock):
                 if all([held.lock != value for held in state.held]):
                     state.held = (*state.held, Held(value, call, MAYBE_HELD))

@@ -98,7 +98,7 @@ class Summary:
     conflicts: dict[Conflict, None] = field(default_factory=dict)
     answers: dict[Resize, str] = field(default_factory=dict)
     acquires: tuple[Value, ...] = ()
-    perhaps: tuple[Value, ...] = ()
+    may_acquire: tuple[Value, ...] = ()  # locks that it has taken on some of its ways, and keeps
     flags: tuple[tuple[Value, str], ...] = ()
     lowers: dict[Value, None] = field(default_factory=dict)
     releases: frozenset[Value] = frozenset()
