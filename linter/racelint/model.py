@@ -518,7 +518,8 @@ class Traits(Record):
     `atomic_steps`: single loads and stores do not race. `capital_types`: what has a capital letter and is called is a
     class. `duck_typed`: what something of unknown type is may be told from the names of the methods that are called.
     `deep_copy` is what people write to copy an object with all that is in it. `scalars` are the types, as they are
-    written, of numbers, truth values and texts: who reads one has read all that is in it.
+    written, of numbers, truth values and texts: who reads one has read all that is in it; `texts` are those
+    of them that take more than one word.
     """
 
     atomic_steps: bool = True
@@ -526,6 +527,7 @@ class Traits(Record):
     duck_typed: bool = True
     deep_copy: str = "copy.deepcopy()"
     scalars: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
 
 
 class Module(Record):

@@ -20,7 +20,7 @@ VERBS = {
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.WARNING, "update-store": Severity.WARNING,
-    "replace-change": Severity.ERROR, "check-act": Severity.WARNING, "check-use": Severity.WARNING,
+    "replace-change": Severity.WARNING, "check-act": Severity.WARNING, "check-use": Severity.WARNING,
     "lost-wakeup": Severity.ERROR,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
@@ -90,14 +90,9 @@ def verb(access: Access) -> str:
 
 
 def severity(race: Race, program: Program) -> Severity:
-    """How bad a race is; whether a change to a container that is replaced is missed, only proven contexts say.
-
-    Without the GIL what is made of a few steps overlaps often, and not once in a blue moon.
-    """
+    """How bad a race is; without the GIL what is made of a few steps overlaps often, and not once in a blue moon."""
     if program.is_free_threaded and race.language == "python" and race.shape in OF_FEW_STEPS:
         return Severity.ERROR
-    if race.shape == "replace-change" and confidence(race) < Confidence.HIGH:
-        return Severity.WARNING
     return SEVERITIES[race.shape]
 
 

@@ -6,9 +6,6 @@ from racelint.api import Finding, Program, Race, Severity, Violation, rule
 from racelint_rules._annotated import broken
 from racelint_rules._shared import COPIES, HARM, OF_LANGUAGE, SEVERITIES, finding, harm, read_side, severity, verb
 
-# Harmless as long as nobody comes at the same time.
-PLAIN = frozenset({"write-read", "write-write", "content-read", "state-read"})
-
 
 @rule(languages=("python", "go"), since="0.2")
 def inconsistent_lock(program: Program) -> Iterator[Finding]:
@@ -105,7 +102,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     Silent: plain reads, single item operations and snapshots (`list(d)`), functions whose name or docstring says that
     the caller holds the lock (`_locked`), locks of unknown origin.
 
-    Severity goes by the pair, as in unlocked-shared-write; confidence is medium, and low (hidden) for a plain store
+    Which pairs count is the same as in unlocked-shared-write, but all are warnings: that two run at once is inferred
+    from the lock, not proven (free-threaded: errors). Confidence is medium, and low (hidden) for a plain store
     beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
     the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
     where a caller would go behind the object that holds this one and its lock. Low is also what callers from outside
@@ -114,13 +112,12 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     ### Go
 
-    Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the
-    two ever run at once is the author's word only; a map that is iterated or written meanwhile is an error, for
-    that ends the program. The read side of an RWMutex is enough for reads, and for them only. A lock that a single
-    function takes is no guard. Low (hidden) is what callers from outside do, on either side, but for maps that are
-    iterated, containers that are handed out live, and writes under the read side: who calls mostly sees to it that
-    the two never meet, or calls one of them before there is any other. What lies in an object that has the lock (the
-    elements of its slice) is guarded by that, if the way there leads through the object.
+    Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
+    ever run at once is the author's word only. The read side of an RWMutex is enough for reads, and for them only. A
+    lock that a single function takes is no guard. Low (hidden) is what callers from outside do, on either side, but
+    for maps that are iterated, containers that are handed out live, and writes under the read side: who calls mostly
+    sees to it that the two never meet, or calls one of them before there is any other. What lies in an object that
+    has the lock (the elements of its slice) is guarded by that, if the way there leads through the object.
 
     Silent: functions named `Unsafe...`, locks that are another object's, what comes before a goroutine is started, what
     the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever
@@ -148,12 +145,17 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
             yield finding(
                 race,
                 "inconsistent-lock",
-                Severity.WARNING if race.shape in PLAIN else severity(race, program),
+                _severity(race, program),
                 _message(race),
                 f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
                 harm(race),
                 f"take the write side of {lock} here" if (lock := read_side(race)) else f"hold {race.guard} here too",
             )
+
+
+def _severity(race: Race, program: Program) -> Severity:
+    """That two come at once is inferred here, not proven; without the GIL they soon do."""
+    return severity(race, program) if program.is_free_threaded and race.language == "python" else Severity.WARNING
 
 
 def _message(race: Race) -> str:

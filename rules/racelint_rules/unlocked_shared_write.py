@@ -109,16 +109,16 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - a container resized while it is iterated;
     - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
       thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
-    - a container replaced while another context changes it in place, if both contexts are proven;
     - a wait() for what was tested before its condition was taken, against who changes that and notifies.
 
     Warnings, for what follows hangs on what the program means to do:
 
+    - a container replaced while another context changes it in place: what is put into the old one is lost;
     - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
       store;
     - a check and an act that depends on it, against a write that falsifies the check, if something is opened or taken
       twice;
-    - two increments of a count that decides nothing;
+    - two increments of a count that decides nothing, but for those of two callers;
     - a list that loses elements while it is iterated;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
@@ -127,7 +127,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
     or class called so keeps (`update_stats`, `Metrics`), objects that are made on demand for the whole program or never
-    given up again (unless they open something), entries that are taken out by their key.
+    given up again (unless they open something), entries that are taken out by their key, or made when they are missing
+    (unless they open something, or the type's documentation says that callers share it).
 
     ### Python: confidence
 

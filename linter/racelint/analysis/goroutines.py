@@ -40,7 +40,7 @@ class Goroutines:
         self._identity = identity
         self._callers = callers
         self._importing = Importing(symbols)
-        self._strangers = Strangers(places, ways)
+        self._strangers = Strangers(symbols, places, ways)
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -85,7 +85,7 @@ class Goroutines:
             return 1
         if all(self._sets_up(spot) for spot in (write, other) if spot.is_write) and not self._are_related(write, other):
             return 1
-        if self._strangers.are_far(write, other, frozenset({one.kind, two.kind})):
+        if self._strangers.hardly_matter(write, one, other, two):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
@@ -247,6 +247,8 @@ class Goroutines:
         if caller.is_write and (served or place.kind == "global" or self._callers.configures(caller)):
             return 1  # mostly configuration, before anything runs
         if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
+            return 1
+        if self._strangers.hardly_meet(write, other):
             return 1
         return min(2, self._callers.beside(write, other, context))
 

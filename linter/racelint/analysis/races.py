@@ -222,7 +222,8 @@ class Races:
                 return not self._is_drawn(place)  # a threshold is passed one step later
             case "count-count":
                 figures = measures(place.name) or any(map(self._measures, (write, other)))
-                return figures or not self._is_read(place) or self._is_restarted(place)
+                idle = self._are_callers(write, other) and not self._is_drawn(place)
+                return figures or idle or not self._is_read(place) or self._is_restarted(place)
             case "store-store":
                 return True  # the last one wins, and nothing is decided by it
             case "update-store":
@@ -263,15 +264,21 @@ class Races:
         made = getattr(act.access, "value", "") or act.access.detail
         if act.located.place.kind == "global" and made in ("object", "holder"):
             return True  # made on demand for the whole program: the one that is made too much is mostly dropped
-        documented = all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
-        if act.access.kind == "remove" and act.access.detail not in ORDERED and not documented:
-            return True  # what is taken out by its key is mostly the taker's own
+        callers = self._are_callers(write, other)
+        documented = callers and self.callers.evidence(write) == "documented"
+        if act.access.kind == "remove" and (callers or act.access.detail not in ORDERED) and not documented:
+            return True  # what is taken out by its key is mostly the taker's own, and one caller's what he has counted
+        if act.access.kind == "insert" and made != "opened" and not documented:
+            return True  # the entry that is made too much is mostly dropped
         if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
-        if shape == "check-act" and made == "object" and not documented and not self._is_emptied(act):
+        if shape == "check-act" and made == "object" and not callers and not self._is_emptied(act):
             return True  # what stays is one or the other, and nothing is left open
         external = context.is_external
         return external and shape == "check-use" and self.callers.is_setter(against.function)
+
+    def _are_callers(self, write: Spot, other: Spot) -> bool:
+        return all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
 
     def _is_emptied(self, act: Spot) -> bool:
         """Whether what an act stores, where it found nothing, is given up again elsewhere."""

@@ -26,7 +26,7 @@ from racelint.analysis.values import (
     Values,
 )
 from racelint.knowledge import StartRow
-from racelint.model import Attr, Await, Call, Const, Expr, Name, Yield
+from racelint.model import Attr, Await, Call, Const, Expr, Make, Name, Yield
 from racelint.span import Span
 
 OPENS = {
@@ -170,8 +170,21 @@ class Starting(Body):
             owner = value.base.type if isinstance(value.base, TypeValue) else self.types.class_of(value.base)
             declared = self.symbols.field(owner, value.name) if owner else None
             record = declared[1] if declared else None
+            if owner and not self.traits.duck_typed:
+                made = self._made_for(owner, value.name)
+                return bool(made) and all([_bound(call) == Const(1) for call in made])
         made = [a.value for a in record.values if isinstance(a.value, Call)] if record else []
-        return bool(made) and all(_bound(call) in (None, Const(1)) for call in made)
+        return bool(made) and all([_bound(call) in (None, Const(1)) for call in made])
+
+    def _made_for(self, owner: str, name: str) -> list[Call]:
+        """The calls whose results are given to a field, where types declare their fields."""
+        short = owner.rpartition(":")[2]
+        given = [
+            store.value
+            for _, store in self.symbols.stores(name)
+            if not isinstance(store.base, Make) or store.base.type.name.rpartition(".")[2] == short
+        ]
+        return [value for value in given if isinstance(value, Call)]
 
     def _is_single(self, owner: Value | None) -> bool:
         """Whether an executor has one worker: a queue."""

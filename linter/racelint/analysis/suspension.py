@@ -196,6 +196,8 @@ class Suspensions:
             return 1  # nothing says that callers do both at once
         if callers and act is not None and self._is_made_at_need(act) and not self._says_shared(other):
             return 1  # who uses an object in one task only never comes twice at once
+        if callers and act is not None and self._has_position(other.located.type):
+            return 1  # of a file, too: who reads by turns gives the offset himself
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
@@ -205,6 +207,12 @@ class Suspensions:
         place = spot.located.place
         shared = self._races.callers.says_shared(spot)
         return bool(shared) or (place.kind != "field" or self._places.has_lock_of_tasks(place.owner))
+
+    def _has_position(self, type_id: str) -> bool:
+        """Whether an object is like a file: what is read or written goes on where the last one has ended."""
+        return type_id in self._symbols.types and all(
+            self._symbols.methods_like(type_id, names) for names in (("read", "write"), ("seek", "tell"))
+        )
 
     @staticmethod
     def _is_made_at_need(act: Act) -> bool:

@@ -38,6 +38,12 @@ class Ways:
         within = {symbols.outermost(function) for function in self.functions(spot)}
         return frozenset([symbols.owner_of(function) or function.partition(":")[0] for function in within])
 
+    def stations(self, spot: Spot) -> frozenset[str]:
+        """The types that have them; functions that are no methods count themselves."""
+        symbols = self._symbols
+        within = {symbols.outermost(function) for function in self.functions(spot)}
+        return frozenset([symbols.owner_of(function) or function for function in within])
+
     def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
         """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""
         given = self._contexts.inherited.get(spot.entry.context, frozenset())

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
 MODULE = "<module>"
 SIZED = {f"{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in ("", 8, 16, 32, 64, 128)}
+TEXTS = frozenset({"string"})
 TRAITS = Traits(
     atomic_steps=False, capital_types=False, duck_typed=False, deep_copy="DeepCopy()",
-    scalars=frozenset({"bool", "string", "byte", "rune", "uintptr", "time.Duration", *SIZED}),
+    scalars=TEXTS | {"bool", "byte", "rune", "uintptr", "time.Duration", *SIZED}, texts=TEXTS,
 )  # fmt: skip
 
 
