@@ -361,6 +361,10 @@ class Body(Flow[State, Frame]):
         """A field or variable is given values: stores among them are known by its name, too."""
 
     @abstractmethod
+    def pass_turnstile(self, operation: str, channels: Values, span: Span, state: State) -> None:
+        """Something is sent to channels, or received: that may be how they are locked."""
+
+    @abstractmethod
     def hand_stores(self, args: tuple[Values, ...]) -> None:
         """Something unknown is given values: it may fill the stores among them."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from racelint.analysis.contexts import targets
-from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.effects import CallSite, Effects, Start
 from racelint.analysis.places import Places
 from racelint.analysis.product import Product
 from racelint.analysis.state import ALWAYS, Conditions, Predicate
@@ -59,6 +59,7 @@ class Edges:
     def _bind_arguments(self) -> None:
         """The parameters of what is started stand for what it is given."""
         for effects in self._product.effects.values():
+            common = _of_several(effects.starts.values())
             for start in effects.starts.values():
                 for target in targets(start.callee):
                     _, function = self._symbols.functions[target.function]
@@ -66,6 +67,8 @@ class Edges:
                     for index, values in enumerate(start.args, offset):
                         if index < len(function.parameters) and len(values) == 1:
                             self._bind(target.function, index, function.parameters[index].name, values[0])
+                            if isinstance(values[0], Fresh) and (is_outside(start, values[0]) or values[0] in common):
+                                self._places.hand(Param(target.function, index), values[0])
 
     def _bind(self, function_id: str, index: int, name: str, value: Value) -> None:
         self._places.stands_for(Param(function_id, index), value)
@@ -192,3 +195,14 @@ def foreign(receiver: Value | None) -> Value | None:
         if isinstance(receiver, Fresh)
         else Member(receiver, NOWHERE)
     )
+
+
+def is_outside(start: Start, made: Fresh) -> bool:
+    """Whether an object is made before the loop that starts something again and again: all have the same one."""
+    return start.looped and start.loop is not None and not start.loop.holds(made.site.span)
+
+
+def _of_several(starts: Iterable[Start]) -> set[Value]:
+    """The objects that several starts know."""
+    known = [value for start in starts for value in set(start.knows())]
+    return {value for value, times in Counter(known).items() if times > 1}

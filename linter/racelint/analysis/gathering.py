@@ -15,6 +15,7 @@ from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 
+UNKNOWN_KIND = "?"  # of a container
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__del__", "__setstate__"})
 
 
@@ -61,6 +62,8 @@ class Gathering:
         entries = self._contexts.entries.get(function_id)
         if not entries:
             return Silence.UNREACHED
+        if access.detail == UNKNOWN_KIND and isinstance(root(access.path), Param):
+            access = access._replace(detail=self._places.kind_at(access.path) or UNKNOWN_KIND)
         local = self._places.locks(access.through if isinstance(access, Act) else access.held)
         early = is_early(access, self._effects[function_id])
         spots: list[Spot] = []
@@ -93,6 +96,8 @@ class Gathering:
         start = root(path)
         if isinstance(start, Captured) and path != start and not self._symbols.is_captured_instance(start):
             return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
+        if isinstance(start, Param) and self._places.is_handed(start):
+            return SHARED if self._contexts.roots[entry.context].function == start.function else MAYBE
         return of_root(path, self._symbols)
 
 

@@ -236,8 +236,12 @@ class Identity:
     def made_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two fields hold objects that each field's owner makes itself: they are two objects.
 
-        So are what two unrelated classes keep in the field that both have from one above them.
+        So are what two unrelated classes keep in the field that both have from one above them, and what is handed to
+        one started function and to another one.
         """
+        mine, theirs = root(first.access.path), root(second.access.path)
+        if isinstance(mine, Param) and isinstance(theirs, Param) and self._places.are_handed_apart(mine, theirs):
+            return True
         if not (first.located.own and second.located.own):
             return False
         one, two = first.entry.origin, second.entry.origin

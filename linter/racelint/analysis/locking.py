@@ -44,6 +44,8 @@ class Locking(Starting, Attributes):
 
     def lock_kind(self, value: Value) -> str:
         """The kind of lock that a value is: a knowledge row's, "unknown" for one by its name, "" for none."""
+        if not self.traits.duck_typed and self.summaries.turnstiles.taken_by(value):
+            return "exclusive"
         found = self.types.of(value)
         match found:
             case LibraryType(name=name):
@@ -133,6 +135,16 @@ class Locking(Starting, Attributes):
             self._wait(base, span, state)
         elif row is not None and name in row.notify:
             self.effects.notified.add(base)
+
+    def pass_turnstile(self, operation: str, channels: Values, span: Span, state: State) -> None:
+        """Take channels that are locks, or give them back."""
+        for channel in channels:
+            held = self.shared_locals.get(channel, channel)
+            taken_by = self.summaries.turnstiles.taken_by(held)
+            if taken_by == operation:
+                self.take(held, span, state)
+            elif taken_by and operation != "close":
+                self.give_back(held, state)
 
     def _wait(self, condition: Value, span: Span, state: State) -> None:
         """Sleep until notified: an act that depends on every test that was made before the condition was taken."""

@@ -73,6 +73,7 @@ class Operations(Body):
                 channels = self.evaluate(channel, state)
                 received = unite([self._received(value, span, state) for value in channels])
                 self._tell(TAKE, channels, span, state)
+                self.pass_turnstile("receive", channels, span, state)
                 match channel:
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
                         self.stopped = self.stopped or self.cancelling.lasts(self.id, context, state.told[1])
@@ -83,6 +84,7 @@ class Operations(Body):
                 for each in sent:
                     self.use(each, state)
                 self._tell(operation, channels, span, state)
+                self.pass_turnstile(operation, channels, span, state)
                 return (Result(self.site(span, state)),)
             case Op(operator="length", operands=(measured,), span=span):
                 for value in self.evaluate(measured, state):

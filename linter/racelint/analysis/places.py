@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from racelint.analysis.locking import sounds_like_lock
+from racelint.analysis.paths import rebased, root
 from racelint.analysis.state import FLAG, MAYBE_HELD, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import TypeOf
@@ -68,6 +69,7 @@ class Places:
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}
+        self._handed: dict[Param, set[Fresh]] = {}
         self._given_locks = given_locks if given_locks is not None else {}
         self._own_fields: dict[tuple[str, str], bool] = {}
 
@@ -75,6 +77,30 @@ class Places:
         """A started function's parameter is what it was given; of several starts the first one counts."""
         if type(value) in (Field, Global, Captured):
             self._given.setdefault(parameter, value)
+
+    def hand(self, parameter: Param, made: Fresh) -> None:
+        """A started function's parameter is an object that others get, too."""
+        self._handed.setdefault(parameter, set()).add(made)
+
+    def is_handed(self, parameter: Param) -> bool:
+        """Whether a started function gets an object that others get, too."""
+        return parameter in self._handed
+
+    def kind_at(self, path: Value) -> str:
+        """How what a started function's parameter leads to behaves as a container, as who starts it knows; "" if that
+        is not known.
+        """
+        start = root(path)
+        if not isinstance(start, Param):
+            return ""
+        given = [self._given[start]] if start in self._given else list(self._handed.get(start, ()))
+        kinds = [self._types.container(rebased(path, start, value)) for value in given]
+        return kinds[0].kind if len(kinds) == 1 and kinds[0] is not None else ""
+
+    def are_handed_apart(self, first: Param, second: Param) -> bool:
+        """Whether two such parameters never are one object."""
+        one, two = self._handed.get(first), self._handed.get(second)
+        return one is not None and two is not None and one.isdisjoint(two)
 
     def class_of(self, path: Value) -> str | None:
         """The project's class of what a path leads to."""

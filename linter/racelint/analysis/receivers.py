@@ -83,6 +83,8 @@ class Receivers:
             case Param(function=caller) as own if self._symbols.is_instance(own):
                 published = site.started and self._symbols.functions[caller][1].name == "__init__"
                 return SHARED if published else entry.receiver
+            case Param(function=caller) as given if self._places.is_handed(given):
+                return SHARED  # what is started has it, and others
             case Field() as path:
                 base: Value = path
                 if not isinstance(root(base), Param | Global | Captured | TypeValue):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 
 from racelint.analysis.application import Application
 from racelint.analysis.contexts import EXTERNAL, Context, targets
-from racelint.analysis.edges import MOST_KEPT, Edges, foreign
+from racelint.analysis.edges import MOST_KEPT, Edges, foreign, is_outside
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.objects import OWN, SHARED
 from racelint.analysis.product import Product
@@ -71,7 +71,7 @@ class Roots:
         return overrides if len(overrides) <= MOST_KEPT else []
 
     def _context(self, start: Start, target: FunctionValue, starter: str) -> Context:
-        fresh = isinstance(target.receiver, Fresh) and not self._is_started_again(start, target.receiver, starter)
+        fresh = isinstance(target.receiver, Fresh) and not self._is_of_several(start, target.receiver, starter)
         fresh = fresh or self._is_each_turns_own(start, target.receiver, starter)
         receiver = OWN if fresh else SHARED
         many = start.many or (start.looped and not fresh)
@@ -83,10 +83,13 @@ class Roots:
             *where, many, receiver, awaited=start.awaited, own=own, origin=origin, type=type_id, queue=start.queue
         )
 
-    def _is_started_again(self, start: Start, made: Fresh, starter: str) -> bool:
-        """Whether a function starts another method of an object that it has made: `go c.run(); go c.serve()`."""
-        if start.looped or not self._symbols.is_ordered_by_steps(starter):
-            return False
+    def _is_of_several(self, start: Start, made: Fresh, starter: str) -> bool:
+        """Whether a function starts more than one method of an object that it has made, or one in a loop behind that.
+
+        `go c.run(); go c.serve()`, `for range 4 { go c.work() }`.
+        """
+        if start.looped:
+            return is_outside(start, made)
         others = [each for each in self._product.effects[starter].starts.values() if each is not start]
         return any(target.receiver == made for other in others for target in targets(other.callee))
 

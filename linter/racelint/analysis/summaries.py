@@ -9,6 +9,7 @@ from racelint.analysis.ownstores import StoreUse
 from racelint.analysis.sharing import Hints
 from racelint.analysis.summary import Summary
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.turnstiles import Turnstiles
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
 from racelint.knowledge import Knowledge
@@ -34,6 +35,7 @@ class Summaries:
         self.usage = Usage()
         self.hints = Hints()
         self.stores = StoreUse(symbols, types, knowledge.made)
+        self.turnstiles = Turnstiles(symbols)
         self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}

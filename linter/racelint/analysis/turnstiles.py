@@ -1,0 +1,152 @@
+"""Turnstiles: channels with room for one that are used as locks.
+
+`turn <- struct{}{}` waits until the one place is free, and `<-turn` frees it: who does both, in that order, has what
+lies between to himself. Or the other way round, if something was put in where the channel was made. That a receive
+comes before the next send is over, the memory model says (https://go.dev/ref/mem#chan).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Field, Global, Value
+from racelint.model import Assign, Attr, Build, Call, Closure, Const, Defer, Expr, Loop, Make, Name, Op
+from racelint.record import records
+from racelint.span import Span
+
+SEND, RECEIVE, OTHER = "send", "receive", "other"
+TAKING = ("lock", "trylock", "acquire", "tryacquire")  # functions that only take, by how their names begin
+GIVING = ("unlock", "release")
+ONE_PLACE = (("size", Const(1)),)
+
+Key: TypeAlias = tuple[str, str, str]  # "field", "" and a name; "global", a module and one; "local", a function and one
+Uses: TypeAlias = dict[Key, dict[str, list[tuple[bool, Span, str]]]]  # by the function: put off or not, where, and what
+
+
+class Turnstiles:
+    """Tells by which operation a channel is taken, if it is a lock."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._uses: Uses | None = None
+        self._made: dict[Key, list[tuple[str, Expr]]] = defaultdict(list)  # and where it is made
+        self._known: dict[Key, str] = {}
+        self._put_off: dict[str, str] = {}
+
+    def taken_by(self, value: Value) -> str:
+        """ "send" or "receive", whichever takes a channel that is used as a lock; "" if it is none."""
+        match value:
+            case Field(name=name):
+                key = ("field", "", name)
+            case Global(module=module, name=name):
+                key = ("global", module, name)
+            case Captured(function=function, name=name):
+                key = ("local", self._symbols.outermost(function), name)
+            case _:
+                return ""
+        if self._uses is None:
+            self._put_off = self._find_put_off()
+            self._uses = defaultdict(lambda: defaultdict(list))
+            self._gather(self._uses)
+        if key not in self._uses:
+            return ""
+        if key not in self._known:
+            self._known[key] = self._judge(key, self._uses[key])
+        return self._known[key]
+
+    def _gather(self, uses: Uses) -> None:
+        for function_id, (source, function) in self._symbols.functions.items():
+            if source.module.traits.duck_typed:
+                continue
+            outer, put_off = self._symbols.outermost(function_id), self._put_off.get(function_id)
+            for node in records(function.body):
+                for channel, span, operation in _operations(node):
+                    key = _key(channel, source.name, outer)
+                    if key is not None:
+                        uses[key][put_off or function_id].append((put_off is not None, span, operation))
+                for variable, value in _assigned(node):
+                    key = _key(variable, source.name, outer)
+                    if key is not None and key[0] != "field":
+                        self._made[key].append((function_id, value))
+
+    def _find_put_off(self) -> dict[str, str]:
+        """The closures that run when a function is left, with the function."""
+        return {
+            f"{source.name}:{node.call.func.function}": function_id
+            for function_id, (source, function) in self._symbols.functions.items()
+            if not source.module.traits.duck_typed
+            for node in records(function.body)
+            if isinstance(node, Defer) and isinstance(node.call, Call) and isinstance(node.call.func, Closure)
+        }
+
+    def _judge(self, key: Key, uses: dict[str, list[tuple[bool, Span, str]]]) -> str:
+        if key[0] == "field":
+            made = [(function, store.value) for function, store in self._symbols.stores(key[2])]
+        else:
+            made = self._made[key]
+        if not made or any(not _has_one_place(value) for _, value in made):
+            return ""
+        makers = {function for function, _ in made}
+        ways = {function: [operation for _, _, operation in sorted(found)] for function, found in uses.items()}
+        for take, give in ((SEND, RECEIVE), (RECEIVE, SEND)):
+            filled = {function for function in makers if ways.get(function) == [SEND]} if take == RECEIVE else set()
+            passing = [function for function in ways if function not in filled]
+            if (filled or take == SEND) and all(self._passes(f, ways[f], take, give) for f in passing) and passing:
+                return take
+        return ""
+
+    def _passes(self, function_id: str, way: list[str], take: str, give: str) -> bool:
+        """Whether a function takes the place and gives it back, or says by its name that it does one of the two."""
+        name = self._symbols.functions[function_id][1].name.lower()
+        if way[0] == take and way[-1] == give:
+            return OTHER not in way
+        return (set(way) == {take} and name.startswith(TAKING)) or (set(way) == {give} and name.startswith(GIVING))
+
+
+def _operations(node: object) -> Iterator[tuple[Expr, Span, str]]:
+    """What is done with channels: nothing may be told by what is sent."""
+    match node:
+        case Op(operator="send", operands=(channel, sent), span=span):
+            plain = isinstance(sent, Const) or (isinstance(sent, Make) and not (sent.parts or sent.fields))
+            yield channel, span, SEND if plain else OTHER
+        case Op(operator="receive", operands=(channel,), span=span):
+            yield channel, span, RECEIVE
+        case Op(operator="close", operands=(channel,), span=span):
+            yield channel, span, OTHER
+        case Loop(iterable=Op(operands=(walked, *_), span=span)):
+            yield walked, span, OTHER
+        case Loop(iterable=Attr(span=span) | Name(span=span) as walked):
+            yield walked, span, OTHER
+
+
+def _assigned(node: object) -> Iterator[tuple[Expr, Make]]:
+    """What is made, and the variable that gets it."""
+    match node:
+        case Assign(targets=(Build(parts=targets),), value=Build(parts=values)):
+            pairs = list(zip(targets, values, strict=False))
+        case Assign(targets=(target,), value=value):
+            pairs = [(target, value)]
+        case _:
+            pairs = []
+    for target, value in pairs:
+        if isinstance(value, Make):
+            yield target, value
+
+
+def _key(channel: Expr, module: str, outer: str) -> Key | None:
+    match channel:
+        case Attr(name=name):
+            return "field", "", name
+        case Name(name=name, scope="global"):
+            return "global", module, name
+        case Name(name=name):
+            return "local", outer, name
+        case _:
+            return None
+
+
+def _has_one_place(value: Expr) -> bool:
+    return isinstance(value, Make) and value.type.name == "chan" and value.fields == ONE_PLACE
