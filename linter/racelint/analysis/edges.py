@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from racelint.analysis.branching import around
 from racelint.analysis.contexts import targets
 from racelint.analysis.effects import CallSite, Effects, Start
 from racelint.analysis.places import Places
@@ -14,6 +15,7 @@ from racelint.analysis.state import ALWAYS, Conditions, Predicate
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Literal, Member, Param, Site, Value
+from racelint.model import Block, Loop
 from racelint.span import Span
 
 MOST_KEPT = 6  # callables kept in one field that are told apart
@@ -58,7 +60,8 @@ class Edges:
 
     def _bind_arguments(self) -> None:
         """The parameters of what is started stand for what it is given."""
-        for effects in self._product.effects.values():
+        for function_id, effects in self._product.effects.items():
+            body = self._symbols.functions[function_id][1].body
             common = _of_several(effects.starts.values())
             for start in effects.starts.values():
                 for target in targets(start.callee):
@@ -67,7 +70,9 @@ class Edges:
                     for index, values in enumerate(start.args, offset):
                         if index < len(function.parameters) and len(values) == 1:
                             self._bind(target.function, index, function.parameters[index].name, values[0])
-                            if isinstance(values[0], Fresh) and (is_outside(start, values[0]) or values[0] in common):
+                            if isinstance(values[0], Fresh) and (
+                                is_outside(start, values[0], body) or (not start.looped and values[0] in common)
+                            ):
                                 self._places.hand(Param(target.function, index), values[0])
 
     def _bind(self, function_id: str, index: int, name: str, value: Value) -> None:
@@ -197,9 +202,11 @@ def foreign(receiver: Value | None) -> Value | None:
     )
 
 
-def is_outside(start: Start, made: Fresh) -> bool:
-    """Whether an object is made before the loop that starts something again and again: all have the same one."""
-    return start.looped and start.loop is not None and not start.loop.holds(made.site.span)
+def is_outside(start: Start, made: Fresh, body: Block) -> bool:
+    """Whether a function makes an object before the loop that starts something again and again: all have the same."""
+    if not start.looped or start.loop is None or start.loop.holds(made.site.span):
+        return False
+    return all(stmt.span.holds(start.span) for stmt in around(body, made.site.span) if isinstance(stmt, Loop))
 
 
 def _of_several(starts: Iterable[Start]) -> set[Value]:

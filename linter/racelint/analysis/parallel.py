@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from racelint.analysis.branching import is_looped
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN, SHARED
+from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Param
 from racelint.model import Build, Call, Comp
 
 
@@ -117,6 +120,9 @@ class Parallel:
         inner = [spot for spot, context in ((write, one), (other, two)) if context.starter == owner]
         if not inner or any(spot.function == owner for spot in inner):
             return Silence.APART if not inner else Silence.ONE_CONTEXT
+        handed = isinstance(root(write.access.path), Param) and isinstance(root(other.access.path), Param)
+        if handed and self._is_made_in_turn(write.located.place):
+            return Silence.OWNED
         if one == two:
             return 3 if one.many and not one.is_loop else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
         started = inner[0].entry.context
@@ -126,6 +132,14 @@ class Parallel:
         if (one.is_loop and two.is_loop) or any(c.is_loop and inner[0].entry for c in outside if c.kind == "loop"):
             return Silence.ONE_LOOP
         return 3
+
+    def _is_made_in_turn(self, place: Place) -> bool:
+        """Whether a variable gets another object in each turn of some loop: whoever is handed one has his own."""
+        function = self._symbols.functions[place.owner][1]
+        bound = function.bindings.get(place.name, ())
+        return bool(bound) and all(
+            isinstance(value, Build | Comp | Call) and is_looped(function.body, value.span) for value in bound
+        )
 
     def _is_handed_over(self, spot: Spot, context: Context) -> bool:
         """Whether an access comes before the start of a context, in a loop that makes another object in each turn."""

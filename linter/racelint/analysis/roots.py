@@ -89,7 +89,7 @@ class Roots:
         `go c.run(); go c.serve()`, `for range 4 { go c.work() }`.
         """
         if start.looped:
-            return is_outside(start, made)
+            return is_outside(start, made, self._symbols.functions[starter][1].body)
         others = [each for each in self._product.effects[starter].starts.values() if each is not start]
         return any(target.receiver == made for other in others for target in targets(other.callee))
 
