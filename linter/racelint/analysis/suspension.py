@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from racelint.analysis.branching import is_looped
 from racelint.analysis.collisions import IDENTITIES, LIVE, REMOVALS, RESIZES
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
@@ -208,6 +209,17 @@ class Suspensions:
         shared = self._races.callers.says_shared(spot)
         return bool(shared) or (place.kind != "field" or self._places.has_lock_of_tasks(place.owner))
 
+    def _stays_a_while(self, spot: Spot) -> bool:
+        """Whether a coroutine puts something into a container, waits in a loop, and takes it out again.
+
+        `self.clients.add(client)`, `async for message in client: ...`, `self.clients.discard(client)`.
+        """
+        effects, body = self._effects[spot.function], self._symbols.functions[spot.function][1].body
+        path, entered = spot.access.path, spot.access.span
+        left = [a.span for a in effects.all_accesses() if a.kind in REMOVALS and a.path == path and a.span > entered]
+        waits = [span for span in effects.suspensions if span > entered and is_looped(body, span)]
+        return spot.access.kind == "insert" and any(wait < out for wait in waits for out in left)
+
     def _has_position(self, type_id: str) -> bool:
         """Whether an object is like a file: what is read or written goes on where the last one has ended."""
         return type_id in self._symbols.types and all(
@@ -276,7 +288,12 @@ class Suspensions:
         return not theirs.many or other.access.kind in ("insert", "append")
 
     def _is_one_call(self, function_id: str, entry: Entry, other: Spot) -> bool:
-        """Whether one and the same call leads to both, unless it is one of many at a time."""
+        """Whether one and the same call leads to both, unless it is one of many at a time.
+
+        A container that has something for each call under way is there for several.
+        """
+        if self._stays_a_while(other):
+            return False
         mine, theirs = self._contexts.roots[entry.context], self._contexts.roots[other.entry.context]
         way = self._contexts.way(other.function, other.entry)
         if mine.is_external and theirs.is_external and function_id in [step[0] for step in way]:
