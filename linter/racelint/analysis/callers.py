@@ -45,6 +45,9 @@ class Callers:
         place = write.located.place
         if place.kind in ("global", "captured") or self._identity.is_family(owner, write.located.type):
             return 3 if context.starter else 2
+        caller = write if roots[write.entry.context].is_external else other
+        if context.starter is not None and context.starter in self._ways.functions(caller):
+            return 3  # it goes on with what it has handed over
         if self._is_given(write, other, context, owner):
             return 1  # who has both may keep to an order
         shape = self._collisions.shape(write, other)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from racelint.analysis.branching import around
@@ -61,8 +61,6 @@ class Edges:
     def _bind_arguments(self) -> None:
         """The parameters of what is started stand for what it is given."""
         for function_id, effects in self._product.effects.items():
-            body = self._symbols.functions[function_id][1].body
-            common = _of_several(effects.starts.values())
             for start in effects.starts.values():
                 for target in targets(start.callee):
                     _, function = self._symbols.functions[target.function]
@@ -70,10 +68,18 @@ class Edges:
                     for index, values in enumerate(start.args, offset):
                         if index < len(function.parameters) and len(values) == 1:
                             self._bind(target.function, index, function.parameters[index].name, values[0])
-                            if isinstance(values[0], Fresh) and (
-                                is_outside(start, values[0], body) or (not start.looped and values[0] in common)
-                            ):
+                            if isinstance(values[0], Fresh) and self._is_common(values[0], start, function_id):
                                 self._places.hand(Param(target.function, index), values[0])
+
+    def _is_common(self, made: Fresh, start: Start, starter: str) -> bool:
+        """Whether who is handed an object at its start is not alone with it."""
+        if start.looped:
+            return is_outside(start, made, self._symbols.functions[starter][1].body)
+        effects = self._product.effects[starter]
+        if any(made in each.knows() for each in effects.starts.values() if each is not start):
+            return True
+        behind = [site.receiver for (span, _), site in effects.calls.items() if span > start.span]
+        return made in behind  # its maker goes on with it
 
     def _bind(self, function_id: str, index: int, name: str, value: Value) -> None:
         self._places.stands_for(Param(function_id, index), value)
@@ -207,9 +213,3 @@ def is_outside(start: Start, made: Fresh, body: Block) -> bool:
     if not start.looped or start.loop is None or start.loop.holds(made.site.span):
         return False
     return all(stmt.span.holds(start.span) for stmt in around(body, made.site.span) if isinstance(stmt, Loop))
-
-
-def _of_several(starts: Iterable[Start]) -> set[Value]:
-    """The objects that several starts know."""
-    known = [value for start in starts for value in set(start.knows())]
-    return {value for value, times in Counter(known).items() if times > 1}

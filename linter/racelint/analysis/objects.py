@@ -76,6 +76,14 @@ class Objects:
             return False
         return effects.is_private(whole)
 
+    def is_handed_over(self, made: Fresh, function: str) -> bool:
+        """Whether a function hands an object to what it starts, or to what that works on: `Worker(table).start()`."""
+        effects = self._effects[function]
+        known = {value for start in effects.starts.values() for value in start.knows()}
+        return made in known or any(
+            site.receiver in known and made in dict(site.given).values() for site in effects.calls.values()
+        )
+
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""
         came = self._contexts.entries.get(parameter.function, {}).get(entry)

@@ -180,7 +180,7 @@ class Places:
                 return None
 
     def _field(self, path: Field, base: Value, name: str, depth: int) -> Located | None:
-        owner = self._types.class_of(base)
+        owner = self._types.class_of(base) or self._class_handed(base)
         certain = owner is not None
         if owner is None:
             owner = self._symbols.only_owner(name) if self._types.of(base) is None else None
@@ -190,6 +190,12 @@ class Places:
         own = self._symbols.is_instance(base)
         place = Place("field", self._declarer(owner, name), name, depth)
         return Located(place, owner, own, self._is_constructed(base), certain)
+
+    def _class_handed(self, base: Value) -> str | None:
+        """The class of what a started function is handed, as who makes that knows it."""
+        made = self._handed.get(base, ()) if isinstance(base, Param) else ()
+        found = {self._types.class_of(value) for value in made}
+        return found.pop() if len(found) == 1 else None
 
     def _may_be_in(self, base: Value, owner: str) -> bool:
         """Whether an object of unknown type may be of a type of the project's, as far as the way to it goes.

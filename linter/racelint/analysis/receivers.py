@@ -77,9 +77,10 @@ class Receivers:
                 return OWN  # others may find it by now
             return self._objects.of(site.receiver, caller, entry)
         match site.receiver:
-            case Fresh(type=name):
+            case Fresh(type=name) as own:
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
-                return SHARED if site.started and not made and self._is_active(name) else FRESH
+                known = self._is_active(name) or self._objects.is_handed_over(own, caller)
+                return SHARED if site.started and not made and known else FRESH
             case Param(function=caller) as own if self._symbols.is_instance(own):
                 published = site.started and self._symbols.functions[caller][1].name == "__init__"
                 return SHARED if published else entry.receiver
