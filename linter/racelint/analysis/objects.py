@@ -30,6 +30,7 @@ class Objects:
         self._symbols = symbols
         self._places = places
         self._contexts = contexts
+        self._handed_over: dict[str, set[Value]] = {}
 
     def of(self, path: Value | None, function: str, entry: Entry, steps: int = MOST_STEPS) -> int:
         """What the object at the end of a path is to the context of an entry state."""
@@ -78,11 +79,13 @@ class Objects:
 
     def is_handed_over(self, made: Fresh, function: str) -> bool:
         """Whether a function hands an object to what it starts, or to what that works on: `Worker(table).start()`."""
-        effects = self._effects[function]
-        known = {value for start in effects.starts.values() for value in start.knows()}
-        return made in known or any(
-            site.receiver in known and made in dict(site.given).values() for site in effects.calls.values()
-        )
+        if function not in self._handed_over:
+            effects = self._effects[function]
+            known = {value for start in effects.starts.values() for value in start.knows()}
+            sites = [site for site in effects.calls.values() if site.receiver in known]
+            known.update(value for site in sites for _, value in site.given)
+            self._handed_over[function] = known
+        return made in self._handed_over[function]
 
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""

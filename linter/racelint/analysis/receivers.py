@@ -75,6 +75,8 @@ class Receivers:
         if self._symbols.is_ordered_by_steps(callee):
             if site.holder is not None and self._objects.of(_whole(site.holder), caller, entry) != FRESH:
                 return OWN  # others may find it by now
+            if site.started and isinstance(site.receiver, Fresh):
+                return SHARED if self._objects.is_handed_over(site.receiver, caller) else FRESH
             return self._objects.of(site.receiver, caller, entry)
         match site.receiver:
             case Fresh(type=name) as own:
