@@ -95,6 +95,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     queues, events, multiprocessing. Hidden (low): what a function does of which its documentation says that it leaves
     out a lock on purpose.
 
+    An object that a function has made belongs to whoever it starts with it, if each has one of his own. It is shared if
+    several have the same one (`Thread(target=work, args=(table,))` in a loop behind `table = {}`), or if the function
+    goes on with it.
+
     A lock that one arm of a branch takes and keeps (`if known { mu.Lock(); defer mu.Unlock() }`) may be held behind it:
     what it could exclude has low confidence. Who waits for what it has started holds its locks, and its callers', for
     them, too.
@@ -165,7 +169,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
     compared. So is the state of an object that its library does not make safe: `rand.Rand`, `list.List`,
     `bytes.Buffer`, the writing side of a websocket ([`[[unsafe]]`](../knowledge.md#unsafe)). The read side of an
-    RWMutex excludes writers only; a write under the read side of a lock that others hold, too, is told as such.
+    RWMutex excludes writers only; a write under the read side of a lock that others hold, too, is told as such. A
+    `semaphore.Weighted` of size one is a lock, and so is a channel with room for one that all its users only pass:
+    `turn <- struct{}{}` before, `<-turn` behind, or the other way round if something was put in where it was made.
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
