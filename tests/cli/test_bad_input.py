@@ -191,3 +191,43 @@ def test_a_colon_in_a_file_name_is_no_matter(racelint, tmp_path, bug):
     done, report = check(racelint, str(tmp_path))
     assert done.returncode == 1
     assert [finding["path"].rpartition("/")[2] for finding in report["findings"]] == ["a:b.py"]
+
+
+def test_methods_of_a_type_whose_declaration_is_not_there(racelint, tree):
+    tree(
+        {
+            "go.mod": "module example.com/p\n\ngo 1.22\n",
+            "p.go": """\
+package p
+
+import "sync"
+
+type known struct {
+	missing
+	mu sync.Mutex
+}
+
+func (t *missing) put(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entries[key] = make(map[string]int)
+}
+
+func (t *missing) walk() {
+	for key := range t.entries {
+		delete(t.entries, key)
+	}
+}
+
+func Start(t *missing, k *known) {
+	go t.put("a")
+	go t.walk()
+	go k.put("b")
+}
+""",
+            "broken.go": "package p\n\ntype missing struct {\n",
+        }
+    )
+    done, report = check(racelint, ".")
+    assert done.returncode in (0, 1)
+    assert [(error["path"], error["kind"]) for error in report["errors"]] == [("broken.go", "syntax-error")]

@@ -296,8 +296,13 @@ class Symbols:
     # --- types --------------------------------------------------------------------------------------------------------
 
     def ancestors(self, type_id: str) -> tuple[Value, ...]:
-        """The type and all it inherits from, nearest first: TypeValue for the project's, Builtin for libraries'."""
+        """The type and all it inherits from, nearest first: TypeValue for the project's, Builtin for libraries'.
+
+        Nothing of a type that has methods here, and is declared in a file that is not there.
+        """
         if type_id not in self._ancestors:
+            if type_id not in self.types:
+                return ()
             self._ancestors[type_id] = (TypeValue(type_id),)  # cut cycles
             found: list[Value] = [TypeValue(type_id)]
             source, record = self.types[type_id]
