@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MODULE = "<module>"
 SIZED = {f"{kind}{bits}" for kind in ("int", "uint", "float", "complex") for bits in ("", 8, 16, 32, 64, 128)}
-TEXTS = frozenset({"string"})
+TEXTS = frozenset({"string", "str"})  # and what a literal is
 TRAITS = Traits(
     atomic_steps=False, capital_types=False, duck_typed=False, deep_copy="DeepCopy()",
     scalars=TEXTS | {"bool", "byte", "rune", "uintptr", "time.Duration", *SIZED}, texts=TEXTS,
