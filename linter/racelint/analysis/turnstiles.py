@@ -22,6 +22,8 @@ TAKING = ("lock", "trylock", "acquire", "tryacquire")  # functions that only tak
 GIVING = ("unlock", "release")
 ONE_PLACE = (("size", Const(1)),)
 
+SPEAKING = frozenset({Op, Loop, Assign, Defer})
+
 Key: TypeAlias = tuple[str, str, str]  # "field", "" and a name; "global", a module and one; "local", a function and one
 Uses: TypeAlias = dict[Key, dict[str, list[tuple[bool, Span, str]]]]  # by the function: put off or not, where, and what
 
@@ -34,7 +36,6 @@ class Turnstiles:
         self._uses: Uses | None = None
         self._made: dict[Key, list[tuple[str, Expr]]] = defaultdict(list)  # and where it is made
         self._known: dict[Key, str] = {}
-        self._put_off: dict[str, str] = {}
 
     def taken_by(self, value: Value) -> str:
         """ "send" or "receive", whichever takes a channel that is used as a lock; "" if it is none."""
@@ -48,39 +49,39 @@ class Turnstiles:
             case _:
                 return ""
         if self._uses is None:
-            self._put_off = self._find_put_off()
-            self._uses = defaultdict(lambda: defaultdict(list))
-            self._gather(self._uses)
+            self._uses = self._gather()
         if key not in self._uses:
             return ""
         if key not in self._known:
             self._known[key] = self._judge(key, self._uses[key])
         return self._known[key]
 
-    def _gather(self, uses: Uses) -> None:
+    def _gather(self) -> Uses:
+        uses: Uses = defaultdict(lambda: defaultdict(list))
+        put_off: dict[str, str] = {}  # closures that run when a function is left, with the function
         for function_id, (source, function) in self._symbols.functions.items():
             if source.module.traits.duck_typed:
                 continue
-            outer, put_off = self._symbols.outermost(function_id), self._put_off.get(function_id)
+            outer = self._symbols.outermost(function_id)
             for node in records(function.body):
+                if type(node) not in SPEAKING:
+                    continue
+                if isinstance(node, Defer):
+                    if isinstance(node.call, Call) and isinstance(node.call.func, Closure):
+                        put_off[f"{source.name}:{node.call.func.function}"] = function_id
+                    continue
                 for channel, span, operation in _operations(node):
                     key = _key(channel, source.name, outer)
                     if key is not None:
-                        uses[key][put_off or function_id].append((put_off is not None, span, operation))
+                        uses[key][function_id].append((False, span, operation))
                 for variable, value in _assigned(node):
                     key = _key(variable, source.name, outer)
                     if key is not None and key[0] != "field":
                         self._made[key].append((function_id, value))
-
-    def _find_put_off(self) -> dict[str, str]:
-        """The closures that run when a function is left, with the function."""
-        return {
-            f"{source.name}:{node.call.func.function}": function_id
-            for function_id, (source, function) in self._symbols.functions.items()
-            if not source.module.traits.duck_typed
-            for node in records(function.body)
-            if isinstance(node, Defer) and isinstance(node.call, Call) and isinstance(node.call.func, Closure)
-        }
+        for found in uses.values():
+            for closure in put_off.keys() & found.keys():
+                found[put_off[closure]] += [(True, span, operation) for _, span, operation in found.pop(closure)]
+        return uses
 
     def _judge(self, key: Key, uses: dict[str, list[tuple[bool, Span, str]]]) -> str:
         if key[0] == "field":
