@@ -201,6 +201,11 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     for it in a way that cannot be seen; not so if the function that starts the one goroutine, or a caller of it, starts
     the other one, too.
 
+    And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
+    the two lead through functions of three types (flags, numbers, references), through three packages, or, without any
+    lock, through five types and functions; a word that is a package's own and that no lock guards, but for what
+    handlers do with it; a word without any lock between a goroutine and callers, unless it is set to nil.
+
     ## Known limits
 
     Conditions that go together (`if c.running` on both sides) are not understood in Go. Objects are told apart by class

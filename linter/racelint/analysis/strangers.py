@@ -5,8 +5,8 @@ break the rules of the language all the same, but it harms only where the two si
 where what is read is more than a setting. In code that nobody had looked at before, by a rough count of the traces
 told, one such finding in six was right where the ways to both sides lead through functions of three types, one in four,
 on variables of any kind, where they lead through three packages, and three in ten where they lead through five types or
-functions; one in six of those on a package's own variables, one in five of those on single words by a caller who shows
-no lock; of all others three of five.
+functions and neither side holds a lock; one in six of those on a package's own variables, one in five of those on
+single words by a caller who shows no lock; of all others three of five.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Strangers:
         ways = self._ways
         if ways.steps(first, second) > NEAR and len(ways.modules(first) | ways.modules(second)) >= FOREIGN:
             return True
-        if len(ways.stations(first) | ways.stations(second)) >= LONG:
+        if not (first.locks or second.locks) and len(ways.stations(first) | ways.stations(second)) >= LONG:
             return True
         return (
             kinds == {GOROUTINE} and len(ways.owners(first) | ways.owners(second)) >= FOREIGN and self._is_word(first)
