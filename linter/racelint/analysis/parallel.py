@@ -15,6 +15,7 @@ from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param
 from racelint.model import Build, Call, Comp
+from racelint.span import Span
 
 
 class Parallel:
@@ -135,11 +136,14 @@ class Parallel:
 
     def _is_made_in_turn(self, place: Place) -> bool:
         """Whether a variable gets another object in each turn of some loop: whoever is handed one has his own."""
-        function = self._symbols.functions[place.owner][1]
-        bound = function.bindings.get(place.name, ())
-        return bool(bound) and all(
-            isinstance(value, Build | Comp | Call) and is_looped(function.body, value.span) for value in bound
-        )
+        body, made = self._symbols.functions[place.owner][1].body, self._made_at(place)
+        return bool(made) and all(is_looped(body, span) for span in made)
+
+    def _made_at(self, place: Place) -> list[Span]:
+        """Where a function makes what it gives to a variable; nowhere if it gets something else, too."""
+        bound = self._symbols.functions[place.owner][1].bindings.get(place.name, ())
+        made = [value.span for value in bound if isinstance(value, Build | Comp | Call)]
+        return made if len(made) == len(bound) else []
 
     def _is_handed_over(self, spot: Spot, context: Context) -> bool:
         """Whether an access comes before the start of a context, in a loop that makes another object in each turn."""
@@ -151,8 +155,8 @@ class Parallel:
             or spot.access.span[:2] >= start.span[:2]
         ):
             return False
-        bound = self._symbols.functions[place.owner][1].bindings.get(place.name, ())
-        return bool(bound) and all(isinstance(e, Build | Comp | Call) and start.loop.holds(e.span) for e in bound)
+        made = self._made_at(place)
+        return bool(made) and all(start.loop.holds(span) for span in made)
 
     def _is_waiting(self, context: Context, spot: Spot) -> bool:
         """Whether a context's starter waits for it at once, and the other access is on the same task's way."""

@@ -35,7 +35,7 @@ class Summaries:
         self.usage = Usage()
         self.hints = Hints()
         self.stores = StoreUse(symbols, types, knowledge.made)
-        self.turnstiles = Turnstiles(symbols)
+        self.turnstiles = Turnstiles(symbols, knowledge.concurrency)
         self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}

@@ -13,16 +13,14 @@ from typing import TypeAlias
 
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Global, Value
+from racelint.knowledge import Concurrency
 from racelint.model import Assign, Attr, Build, Call, Closure, Const, Defer, Expr, Loop, Make, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
 SEND, RECEIVE, OTHER = "send", "receive", "other"
-TAKING = ("lock", "trylock", "acquire", "tryacquire")  # functions that only take, by how their names begin
-GIVING = ("unlock", "release")
 ONE_PLACE = (("size", Const(1)),)
-
-SPEAKING = frozenset({Op, Loop, Assign, Defer})
+SPEAKING = frozenset({Op, Loop, Assign, Defer})  # what may say something of channels
 
 Key: TypeAlias = tuple[str, str, str]  # "field", "" and a name; "global", a module and one; "local", a function and one
 Uses: TypeAlias = dict[Key, dict[str, list[tuple[bool, Span, str]]]]  # by the function: put off or not, where, and what
@@ -31,8 +29,10 @@ Uses: TypeAlias = dict[Key, dict[str, list[tuple[bool, Span, str]]]]  # by the f
 class Turnstiles:
     """Tells by which operation a channel is taken, if it is a lock."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, symbols: Symbols, concurrency: Concurrency) -> None:
         self._symbols = symbols
+        self._takes = {name.lower() for name in concurrency.takes}  # functions that only take, or only give back
+        self._gives = {name.lower() for name in concurrency.gives}
         self._uses: Uses | None = None
         self._made: dict[Key, list[tuple[str, Expr]]] = defaultdict(list)  # and where it is made
         self._known: dict[Key, str] = {}
@@ -104,7 +104,7 @@ class Turnstiles:
         name = self._symbols.functions[function_id][1].name.lower()
         if way[0] == take and way[-1] == give:
             return OTHER not in way
-        return (set(way) == {take} and name.startswith(TAKING)) or (set(way) == {give} and name.startswith(GIVING))
+        return (set(way) == {take} and name in self._takes) or (set(way) == {give} and name in self._gives)
 
 
 def _operations(node: object) -> Iterator[tuple[Expr, Span, str]]:

@@ -34,15 +34,16 @@ class Ways:
 
     def owners(self, spot: Spot) -> frozenset[str]:
         """The types that have them; of functions that are no methods, their modules."""
-        symbols = self._symbols
-        within = {symbols.outermost(function) for function in self.functions(spot)}
-        return frozenset([symbols.owner_of(function) or function.partition(":")[0] for function in within])
+        return frozenset([type_id or function.partition(":")[0] for function, type_id in self._types(spot)])
 
     def stations(self, spot: Spot) -> frozenset[str]:
         """The types that have them; functions that are no methods count themselves."""
-        symbols = self._symbols
-        within = {symbols.outermost(function) for function in self.functions(spot)}
-        return frozenset([symbols.owner_of(function) or function for function in within])
+        return frozenset([type_id or function for function, type_id in self._types(spot)])
+
+    def _types(self, spot: Spot) -> list[tuple[str, str]]:
+        """Each function or method, without closures, and its type."""
+        within = {self._symbols.outermost(function) for function in self.functions(spot)}
+        return [(function, self._symbols.owner_of(function)) for function in within]
 
     def locks(self, spot: Spot, other: Spot) -> frozenset[str]:
         """What excludes others during an access; what its starter holds for it excludes none of its starter's own."""
