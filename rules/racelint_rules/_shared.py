@@ -24,10 +24,11 @@ SEVERITIES = {
     "lost-wakeup": Severity.ERROR,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
-    "overwritten": Severity.WARNING, "write-write": Severity.ERROR, "write-read": Severity.ERROR,
+    "overwritten": Severity.WARNING, "write-write": Severity.WARNING, "write-read": Severity.WARNING,
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
     "state-write": Severity.ERROR, "state-read": Severity.ERROR,
 }  # fmt: skip
+OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
@@ -90,10 +91,20 @@ def verb(access: Access) -> str:
 
 
 def severity(race: Race, program: Program) -> Severity:
-    """How bad a race is; without the GIL what is made of a few steps overlaps often, and not once in a blue moon."""
-    if program.is_free_threaded and race.language == "python" and race.shape in OF_FEW_STEPS:
-        return Severity.ERROR
-    return SEVERITIES[race.shape]
+    """How bad a race is, and how sure that it does harm: an error ends or spoils the program, and is hardly ever wrong.
+
+    Without the GIL what is made of a few steps overlaps often, and not once in a blue moon.
+    """
+    if program.is_free_threaded and race.language == "python":
+        return Severity.ERROR if race.shape in OF_FEW_STEPS else SEVERITIES[race.shape]
+    return Severity.WARNING if _may_never_meet(race) else SEVERITIES[race.shape]
+
+
+def _may_never_meet(race: Race) -> bool:
+    """Whether only the shape speaks for a failure: of an iteration that nobody has locked, of callers who may wait."""
+    if race.shape == "resize-iterate":
+        return not (race.first.locks or race.second.locks)
+    return race.shape in OF_CONTENT and confidence(race) < Confidence.HIGH
 
 
 def confidence(race: Race) -> Confidence:

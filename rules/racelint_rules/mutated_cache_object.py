@@ -23,6 +23,7 @@ SHARED = {
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
 }
+MIRRORED = {"library", "handler", "mirror"}  # the truth is elsewhere: for all readers the change is wrong
 HARMLESS = {"cache", "setting", "state", "half"}
 NAMED = {"memo", "mirror", "cache", "lazy", "option", "setting", "default", "chosen", "live"}  # by a name for all
 HARM = {
@@ -220,7 +221,7 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list
     shallow = "; the copy on the way does not reach so deep" if mutation.copied else ""
     return Finding(
         rule="mutated-cache-object",
-        severity=Severity.ERROR,
+        severity=Severity.ERROR if mutation.kind in MIRRORED else Severity.WARNING,
         confidence=_confidence(mutation),
         location=mutation.location,
         message=f"{_changed(mutation)} is changed in place ({last.note}){through}",

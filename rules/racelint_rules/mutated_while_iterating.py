@@ -220,7 +220,7 @@ def _skips(conflict: IterationConflict) -> bool:
 def _across_tasks(race: Race) -> Finding:
     return Finding(
         rule="mutated-while-iterating",
-        severity=Severity.ERROR,
+        severity=Severity.WARNING,
         confidence=Confidence(race.confidence),
         location=race.location,
         message=f"{race.symbol} is iterated while this task waits, and another task may resize it meanwhile",
@@ -246,7 +246,7 @@ def _finding(conflict: IterationConflict) -> Finding:
     change = Access("change", "mutate", conflict.steps[-1].location, conflict.steps[-1].function, trace=conflict.steps)
     return Finding(
         rule="mutated-while-iterating",
-        severity=Severity.ERROR,
+        severity=Severity.WARNING if conflict.language == "go" else Severity.ERROR,
         confidence=_confidence(conflict),
         location=conflict.location,
         message=f"{conflict.text} {verb} while the loop at line {conflict.loop.line} iterates over it{through}",

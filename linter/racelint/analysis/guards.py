@@ -227,6 +227,8 @@ class Guards:
             confidence = 1
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
+        if self._is_foreign(place, lock, breach) and not self._has_own_lock(place, breach):
+            confidence = 1
         return Pair(place, breach, other, shape, "guard", confidence)
 
     def _makes(self, lock: str, function_id: str) -> bool:
@@ -253,6 +255,22 @@ class Guards:
         identity = self._races.identity
         known = owner == place.owner or not (identity.is_whose(breach) or identity.is_handed_on(breach))
         return known or identity.goes_through(breach, owner)
+
+    def _is_foreign(self, place: Place, lock: str, breach: Spot) -> bool:
+        """Whether a field would be guarded by a lock of another type, and is not got at through an object of that.
+
+        Mostly such a lock keeps its own things, and is held on the way only.
+        """
+        owner, identity = lock.rpartition(".")[0], self._races.identity
+        if place.kind != "field" or not owner or identity.is_family(owner, place.owner):
+            return False
+        return not identity.goes_through(breach, owner)
+
+    def _has_own_lock(self, place: Place, spot: Spot) -> bool:
+        """Whether an access is made under a lock of the place's own object: of two locks one is the wrong one."""
+        identity = self._races.identity
+        owners = [lock.rpartition(".")[0] for lock in sides(spot.locks)]
+        return any(owner and identity.is_family(owner, place.owner) for owner in owners)
 
     def _is_early(self, spot: Spot) -> bool:
         """Whether an access comes before something is started, in a language in which that is the only order."""
