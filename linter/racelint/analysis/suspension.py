@@ -62,16 +62,20 @@ class Suspensions:
         self._waking = Waking(symbols, effects, knowledge)
 
     def stale_writes(self) -> Iterator[StaleWrite]:
-        """One for each act, in the order of the functions."""
+        """One for each function and place, the surest, in the order of the functions."""
         for function_id, effects in self._effects.items():
             entries = self._contexts.entries.get(function_id)
             if not entries or not effects.suspensions:
                 continue
+            found: dict[Place, StaleWrite] = {}
             for act in effects.all_acts():
                 if act.suspended and not act.joined & THREADS and _is_dependent_write(act):
-                    found = self._stale(function_id, entries, act)
-                    if found is not None:
-                        yield found
+                    stale = self._stale(function_id, entries, act)
+                    if stale is not None and (
+                        stale.place not in found or stale.confidence > found[stale.place].confidence
+                    ):
+                        found[stale.place] = stale
+            yield from found.values()
 
     def _stale(self, function_id: str, entries: Mapping[Entry, object], act: Act) -> StaleWrite | None:
         located = self._places.locate(act.path)
@@ -197,6 +201,8 @@ class Suspensions:
             return 1  # nothing says that callers do both at once
         if callers and act is not None and self._is_made_at_need(act) and not self._says_shared(other):
             return 1  # who uses an object in one task only never comes twice at once
+        if callers and act is not None and act.kind == "insert" and not self._asks_for_entry(function_id, act):
+            return 1  # what is filled when it is empty is a memo of the object's own
         if callers and act is not None and self._has_position(other.located.type):
             return 1  # of a file, too: who reads by turns gives the offset himself
         if mine != theirs and not mine.is_external and not theirs.is_external:
@@ -230,6 +236,11 @@ class Suspensions:
     def _is_made_at_need(act: Act) -> bool:
         """Whether an act stores what was not there yet."""
         return act.kind == "store" and act.by == "condition"
+
+    def _asks_for_entry(self, function_id: str, act: Act) -> bool:
+        """Whether what an act depends on is one entry of a container, not whether there is any."""
+        accesses = self._effects[function_id].all_accesses()
+        return any(a.path == act.path and a.span == act.check and a.kind in ("lookup", "peek") for a in accesses)
 
     def _is_split(self, act: Act) -> bool:
         """Whether a test and what depends on it are two critical sections of one lock."""
