@@ -13,7 +13,17 @@ from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
-from racelint.analysis.places import ANY_LOCK, FLAG_MARK, SOME_WAYS, Place, Places, of_threads, overlap, sides
+from racelint.analysis.places import (
+    ANY_LOCK,
+    FLAG_MARK,
+    SOME_WAYS,
+    Place,
+    Places,
+    may_overlap,
+    of_threads,
+    overlap,
+    sides,
+)
 from racelint.analysis.races import MOST_PAIRS, Races
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
@@ -227,6 +237,8 @@ class Guards:
             confidence = 1
         if not breach.located.certain or not other.located.certain or not self._is_of_owner(place, lock, breach):
             confidence = 1
+        if may_overlap(breach.locks, other.locks):
+            confidence = 1  # a lock that one of them holds, and the other one on some way
         if self._is_foreign(place, lock, breach, other):
             confidence = 1  # in code that nobody had looked at before none of 21 such reports was right
         return Pair(place, breach, other, shape, "guard", confidence)
