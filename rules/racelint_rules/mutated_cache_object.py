@@ -23,7 +23,7 @@ SHARED = {
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
 }
-MIRRORED = {"library", "handler", "mirror"}  # the truth is elsewhere: for all readers the change is wrong
+MIRRORED = {"library", "mirror"}  # what is asked for has more readers, and the truth is elsewhere
 HARMLESS = {"cache", "setting", "state", "half"}
 NAMED = {"memo", "mirror", "cache", "lazy", "option", "setting", "default", "chosen", "live"}  # by a name for all
 HARM = {
@@ -132,6 +132,12 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     that the same function also changes by name, tables of constants with empty entries; defaults of parameters in which
     nothing can be left, or that all calls in the repository override; what handlers of deletions are given in Go, and
     client-go's stores that the program makes (`cache.NewIndexer()`), gives to nobody else and fills with its own.
+
+    ### Severity
+
+    An error is a change to what a library's cache, or a class that mirrors what a watch tells, hands out on request:
+    others ask for it, too, and the truth is elsewhere. All else is a warning: what a handler is given has no other
+    reader in some programs, and a memo, preset or default is now and then meant to be changed.
 
     ### Confidence
 

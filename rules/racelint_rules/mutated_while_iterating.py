@@ -97,7 +97,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     set with the change and tested before the next turn, or a helper whose result says whether it has made the change.
 
     In Go only slices that are cut count: a map may lose and gain entries while one goroutine ranges over it, and what
-    is appended to a slice is not seen.
+    is appended to a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an
+    iteration that waits while another task may resize the container. All else is an error.
 
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.

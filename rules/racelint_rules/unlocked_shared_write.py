@@ -110,13 +110,14 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Errors:
 
-    - a container resized while it is iterated;
+    - a container resized while it is iterated, if one side holds a lock (its author thinks of others, then);
     - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
       thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
     - a wait() for what was tested before its condition was taken, against who changes that and notifies.
 
     Warnings, for what follows hangs on what the program means to do:
 
+    - a container resized while it is iterated, and nobody holds a lock: some programs do the one before the other;
     - a container replaced while another context changes it in place: what is put into the old one is lost;
     - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
       store;
@@ -165,13 +166,17 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     ### Go
 
-    Every unordered pair of accesses to one location counts, one of them a write, and is an error: a program that races
-    has no meaning. A variable is one location, the content of a map is another one; elements of slices are not
-    compared. So is the state of an object that its library does not make safe: `rand.Rand`, `list.List`,
-    `bytes.Buffer`, the writing side of a websocket ([`[[unsafe]]`](../knowledge.md#unsafe)). The read side of an
-    RWMutex excludes writers only; a write under the read side of a lock that others hold, too, is told as such. A
-    `semaphore.Weighted` of size one is a lock, and so is a channel with room for one that all its users only pass:
-    `turn <- struct{}{}` before, `<-turn` behind, or the other way round if something was put in where it was made.
+    Every unordered pair of accesses to one location counts, one of them a write: a program that races has no meaning.
+    It is an error on the content of a map (at high confidence), for the runtime ends the whole program there, and on
+    the state of an object that its library does not make safe. All else is a warning: a flag, number, reference or
+    slice that is stored while another goroutine reads it is as undefined, and mostly does less harm.
+
+    A variable is one location, the content of a map is another one; elements of slices are not compared. So is the
+    state of an object that its library does not make safe: `rand.Rand`, `list.List`, `bytes.Buffer`, the writing side
+    of a websocket ([`[[unsafe]]`](../knowledge.md#unsafe)). The read side of an RWMutex excludes writers only; a write
+    under the read side of a lock that others hold, too, is told as such. A `semaphore.Weighted` of size one is a lock,
+    and so is a channel with room for one that all its users only pass: `turn <- struct{}{}` before, `<-turn` behind, or
+    the other way round if something was put in where it was made.
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after

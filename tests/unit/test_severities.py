@@ -1,0 +1,103 @@
+"""How bad each kind of finding is: what ends or spoils the program for sure is an error."""
+
+import textwrap
+
+import pytest
+
+from racelint.config import Settings
+from racelint.plugins import BUILTIN
+from racelint.plugins import load as load_packs
+from racelint.run import Request, check
+
+THREADS = """
+    import threading
+
+    class Table:
+        def __init__(self):
+            self.lock = threading.Lock()
+            self.rows = {{}}
+            threading.Thread(target=self.fill).start()
+            threading.Thread(target=self.show).start()
+
+        def fill(self):
+            while True:
+                {write}
+
+        def show(self):
+            while True:
+                {read}
+"""
+GOROUTINES = """
+    package main
+
+    import "sync"
+
+    type Table struct {{
+        mu    sync.Mutex
+        rows  map[string]int
+        ready bool
+        names []string
+    }}
+
+    func Watch() *Table {{
+        table := &Table{{rows: map[string]int{{}}}}
+        go table.fill()
+        {start}
+        return table
+    }}
+
+    func (t *Table) fill() {{
+        for {{
+            {write}
+        }}
+    }}
+
+    func (t *Table) {method}() {{
+        for i := 0; i < 9; i++ {{
+            {read}
+        }}
+    }}
+"""
+
+
+def severities(tmp_path, name, text):
+    (tmp_path / name).write_text(textwrap.dedent(text).lstrip())
+    packs = load_packs(())
+    rules = [rule for pack in packs if pack.name == BUILTIN for rule in pack.rules]
+    report = check(Request((str(tmp_path),), packs, Settings()), rules)
+    return [(finding.rule, finding.severity.label) for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "severity"),
+    [
+        ("self.rows[object()] = 1", "[print(row) for row in self.rows]", "warning"),
+        ("with self.lock: self.rows[object()] = 1", "[print(row) for row in self.rows]", "error"),
+        ("self.rows[object()] = 1", "with self.lock: [print(row) for row in self.rows]", "error"),
+    ],
+)
+def test_a_resized_iteration_is_an_error_where_somebody_takes_a_lock(tmp_path, write, read, severity):
+    assert severities(tmp_path, "table.py", THREADS.format(write=write, read=read)) == [
+        ("unlocked-shared-write", severity)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "severity"),
+    [
+        ('t.rows["a"] = 1', 'println(t.rows["a"])', "error"),
+        ("t.ready = !t.ready", 'if t.ready { println("ready") }', "warning"),
+        ('t.names = append(t.names, "a")', "println(len(t.names))", "warning"),
+    ],
+)
+def test_of_races_in_go_those_on_maps_are_errors(tmp_path, write, read, severity):
+    text = GOROUTINES.format(start="go table.show()", method="show", write=write, read=read)
+    assert severities(tmp_path, "table.go", text) == [("unlocked-shared-write", severity)]
+
+
+def test_a_map_beside_a_caller_from_outside_is_a_warning(tmp_path):
+    parts = {"write": 't.rows["a"] = 1', "read": 'println(t.rows["a"])'}
+    text = GOROUTINES.format(start="", method="Show", **parts).replace("package main", "package tables")
+    text = text.replace("func Watch() *Table {", "func (table *Table) Start() {").replace("return table", "")
+    text = text.replace("table := &Table{rows: map[string]int{}}", "")
+    assert severities(tmp_path, "table.go", text) == [("unlocked-shared-write", "warning")]
