@@ -30,6 +30,7 @@ SEVERITIES = {
 }  # fmt: skip
 OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
+UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow"})  # a lock around one side is not enough
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
@@ -135,7 +136,11 @@ def remedy(race: Race) -> Remedy | None:
     lock = race.takeable
     if lock is None and race.shape in ("resize-iterate", "shift-iterate") and race.first.kind == "iterate":
         return _snapshot(race)
-    if lock is None or race.shape in ("lost-wakeup", "hand-out", "overwritten") or race.evidence == "late-lock":
+    if (
+        lock is None
+        or race.shape in ("lost-wakeup", "hand-out", "overwritten", "hollow")
+        or race.evidence == "late-lock"
+    ):
         return None
     return hold(lock)
 

@@ -97,6 +97,9 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     and callers that hold them. Accesses by constructors, of objects that nobody else knows yet, before the first start
     and after the join do not count.
 
+    A lock that is given back in the statement after the one that takes it (`mu.Lock()`, `mu.Unlock()`: `defer` was
+    meant) is told at what follows, if others touch that under the lock.
+
     ### Python
 
     Silent: plain reads, single item operations and snapshots (`list(d)`), functions whose name or docstring says that
@@ -141,6 +144,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     for race in program.guard_breaches():
         if race.shape == "hand-out":
             yield _handed_out(race)
+        elif race.shape == "hollow":
+            yield _hollow(race)
         elif race.shape in SEVERITIES:
             yield finding(
                 race,
@@ -206,6 +211,18 @@ def _harm(violation: Violation) -> str:
     if violation.writes:
         return f"whoever holds {lock} may have read what this changes, and goes on with it, or overwrites the change"
     return f"whoever holds {lock} may be half done: what is seen may never have been meant to be seen"
+
+
+def _hollow(race: Race) -> Finding:
+    return finding(
+        race,
+        "inconsistent-lock",
+        Severity.WARNING,
+        f"{race.symbol} is {verb(race.first)} behind {race.guard}, which is given back as soon as it is taken",
+        f"{race.second.function} holds {race.guard} where {race.symbol} is {verb(race.second)}",
+        "nothing is done under the lock here: what follows it runs beside those who hold it",
+        "defer the unlock (defer ...Unlock()), or give the lock back behind what it is for",
+    )
 
 
 def _handed_out(race: Race) -> Finding:

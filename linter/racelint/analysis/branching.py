@@ -84,6 +84,15 @@ def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:
                 yield stmt, 1 - left[0]
 
 
+def blocks(body: Block) -> Iterator[Block]:
+    """A block and all that its statements consist of, those of loops, too."""
+    yield body
+    for stmt in body:
+        inner = (stmt.body, stmt.orelse) if isinstance(stmt, Loop) else _blocks(stmt)
+        for block in inner:
+            yield from blocks(block)
+
+
 def _holds(block: Block, spot: Span) -> bool:
     return any(stmt.span.holds(spot) for stmt in block)
 

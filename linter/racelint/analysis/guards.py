@@ -159,7 +159,7 @@ class Guards:
                 lock in (_guarding(breach) if by_steps else sides(breach.locks))
                 or ANY_LOCK in breach.locks
                 or f"{SOME_WAYS}{lock}" in breach.locks
-                or self._constructs(breach)
+                or self.constructs(breach)
             ):
                 continue
             if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
@@ -321,7 +321,7 @@ class Guards:
         access = breach.access._replace(span=came.span)
         return breach._replace(function=came.caller, entry=came.entry, access=access)
 
-    def _constructs(self, spot: Spot) -> bool:
+    def constructs(self, spot: Spot) -> bool:
         """Whether a constructor fills its own object: the author thinks that nobody has it yet."""
         return spot.located.own and self._symbols.functions[spot.function][1].name == "__init__"
 

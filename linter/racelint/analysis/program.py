@@ -21,6 +21,7 @@ from racelint.analysis.explain import Explainer
 from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
+from racelint.analysis.hollow import Hollow
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.mentions import Mentions
@@ -214,6 +215,7 @@ class Program:
             guards = Guards(self._symbols, places, contexts, races)
             breaches = Breaches(checks, guards).all() if declared.asks else []
             guarded = {pair.place: pair for pair in guards.all()}
+            guarded |= {pair.place: pair for pair in Hollow(self._symbols, effects, places, contexts).all()}
             self._linked = _Linked(
                 declared,
                 checks,

@@ -49,8 +49,8 @@ class Pair(NamedTuple):
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup",
     "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten".
     `evidence` is "contexts", "documented" or "admitted" (two callers, of a type that says or shows
-    that they may), "late-lock" (a lock that is made when it is missing) or "guard" (held at `held` of
-    `total` accesses).
+    that they may), "late-lock" (a lock that is made when it is missing), "guard" (held at `held` of
+    `total` accesses) or "hollow" (`guard` is given back as soon as it is taken).
     """
 
     place: Place

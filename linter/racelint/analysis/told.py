@@ -32,12 +32,13 @@ class Race:
     "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change",
     "store-test", "store-store", "state-write", "state-read",
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
-    "crossed-iteration" (tasks of one loop, across a suspension).
+    "crossed-iteration" (tasks of one loop, across a suspension), "hollow" (behind a lock that protects nothing).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
     they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is
-    missing), "guard" (`guard` is held at `held` of `total` accesses) or
-    "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read
-    stands that an act depends on, None if neither access is one. `takeable` is a lock that the first side could take.
+    missing), "guard" (`guard` is held at `held` of `total` accesses), "hollow" (`guard` was given back as soon as it
+    was taken) or "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is
+    where the read stands that an act depends on, None if neither access is one. `takeable` is a lock that the first
+    side could take.
     """
 
     symbol: str
@@ -68,7 +69,7 @@ class Teller:
     def pair(self, pair: Pair) -> Race:
         """A race of threads; it stands at the act of a check, else at the access without a lock, else at a write."""
         first, second = pair.first, pair.second
-        if pair.evidence != "guard":
+        if pair.evidence not in ("guard", "hollow"):
             first, second = _standing(first, second, pair.shape)
         return self._race(pair.place, pair.shape, pair.evidence, pair.confidence, first, second, pair)
 
