@@ -13,7 +13,6 @@ from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
-from racelint.analysis.places import Places
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
 from racelint.analysis.strangers import Strangers
@@ -30,7 +29,7 @@ class Goroutines:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
-        identity: Identity, callers: Callers, places: Places,
+        identity: Identity, callers: Callers, strangers: Strangers,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -40,7 +39,7 @@ class Goroutines:
         self._identity = identity
         self._callers = callers
         self._importing = Importing(symbols)
-        self._strangers = Strangers(symbols, places, ways)
+        self._strangers = strangers
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""

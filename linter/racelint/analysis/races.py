@@ -33,6 +33,7 @@ from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.spots import Pair, Silence, Spot
+from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Element, Global, Param, Value
 from racelint.analysis.ways import NEAR, Ways
@@ -67,7 +68,10 @@ class Races:
         self.outcomes = Outcomes(symbols, effects)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
-        goroutines = Goroutines(symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, places)
+        self.strangers = Strangers(symbols, places, self.ways)
+        goroutines = Goroutines(
+            symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers
+        )
         self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()

@@ -56,7 +56,7 @@ class Strangers:
         return not emptied and all(_is_plain(spot) for spot in (caller, other)) and self._is_bare_word(caller, other)
 
     def _is_bare_word(self, first: Spot, second: Spot) -> bool:
-        return not (first.locks or second.locks) and self._is_word(first)
+        return not (first.locks or second.locks) and self.is_word(first)
 
     def _are_far(self, first: Spot, second: Spot, kinds: set[str]) -> bool:
         """Whether the two sides have hardly to do with each other."""
@@ -65,11 +65,9 @@ class Strangers:
             return True
         if not (first.locks or second.locks) and len(ways.stations(first) | ways.stations(second)) >= LONG:
             return True
-        return (
-            kinds == {GOROUTINE} and len(ways.owners(first) | ways.owners(second)) >= FOREIGN and self._is_word(first)
-        )
+        return kinds == {GOROUTINE} and len(ways.owners(first) | ways.owners(second)) >= FOREIGN and self.is_word(first)
 
-    def _is_word(self, spot: Spot) -> bool:
+    def is_word(self, spot: Spot) -> bool:
         """Whether a field or a variable of a package is known to hold a word, or the two of an interface."""
         place = spot.located.place
         if place not in self._words:
