@@ -16,7 +16,7 @@ VERBS = {
     "remove": "stripped of entries", "discard": "stripped of entries", "clear": "emptied", "append": "appended to",
     "store item": "given items", "delete": "deleted", "reorder": "reordered", "read": "read", "return": "handed out",
     "test": "tested", "iterate": "iterated", "peek": "looked at", "measure": "measured",
-    "wait": "waited for", "change": "changed",
+    "wait": "waited for", "change": "changed", "send": "sent",
 }  # fmt: skip
 SEVERITIES = {
     "resize-iterate": Severity.ERROR, "update-update": Severity.WARNING, "update-store": Severity.WARNING,
@@ -25,12 +25,13 @@ SEVERITIES = {
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
     "overwritten": Severity.WARNING, "write-write": Severity.WARNING, "write-read": Severity.WARNING,
+    "sent": Severity.WARNING,
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
     "state-write": Severity.ERROR, "state-read": Severity.ERROR,
 }  # fmt: skip
 OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
-UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow"})  # a lock around one side is not enough
+UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow", "sent"})  # by a lock on one side
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
@@ -44,6 +45,7 @@ HARM = {
     "check-use": "what was there when it was tested may be gone when it is used",
     "lost-wakeup": "who notifies between the test and the wait wakes nobody: it waits for ever, or for the next time",
     "store-test": "it is decided by a value that is already another one",
+    "sent": "who receives it reads it while it is changed: in Go the runtime may end the whole program",
     "overwritten": "a call finds what another call has stored there in the meantime",
     "store-store": "two writers overwrite each other's value",
     "write-write": "the writes race: which value stays, and whether it is whole, is not defined",

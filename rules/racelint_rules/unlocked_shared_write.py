@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Access, Finding, Program, Race, rule
-from racelint_rules._shared import QUEUES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
+from racelint_rules._shared import COPIES, QUEUES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
 
 
 @rule(languages=("python", "go"), since="0.2")
@@ -235,6 +235,8 @@ def _message(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return f"{race.symbol} is a lock that {context_words(first)} makes when it is missing: two may make one each"
+    if race.shape == "sent":
+        return f"{race.symbol} is {verb(first)} in place, and sent over a channel besides"
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
     both = "another" if alike else context_words(second)
     if lock := read_side(race):
@@ -249,6 +251,8 @@ def _because(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return "the lock is made by who takes it then: that says that several may come at once"
+    if race.shape == "sent":
+        return "what is sent belongs to who receives it, who has no lock for it"
     if race.evidence == "documented":
         return f"the documentation of {race.symbol.partition('.')[0]} says that callers may use one object at once"
     if race.evidence == "admitted":
@@ -266,6 +270,8 @@ def _because(race: Race) -> str:
 def _mend(race: Race) -> str:
     if race.evidence == "late-lock":
         return "make the lock where the object is made, or with the module: before anybody can come by"
+    if race.shape == "sent":
+        return f"send a copy: {COPIES[race.language]}"
     if race.shape == "overwritten":
         return "keep it in a local variable of the call, or make a new object for each call"
     if race.shape == "lost-wakeup":

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.cancelling import Cancelling
-from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Effects
+from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
@@ -144,6 +144,26 @@ class Body(Flow[State, Frame]):
             owner = self.types.class_of(path.base)
             return Field(TypeValue(owner), path.name) if owner is not None else path
         return path
+
+    def send(self, values: Values, span: Span, state: State) -> None:
+        """Remember the containers that a channel hands over, in a struct made for that perhaps, and who else has them.
+
+        A field has what was put into it just before, too.
+        """
+        heap = state.heap.items()
+        parts = [part for path, held in heap if isinstance(path, Field) and path.base in values for part in held]
+        handed = {
+            value
+            for value in (*values, *parts)
+            if value not in (*NOTHING_KNOWN, UNKNOWN) and not isinstance(value, Literal)
+        }
+        kept = [path for path, held in heap if not handed.isdisjoint(held)]
+        for path in (*handed, *kept):
+            if isinstance(path, Param):
+                self.summary.sends.add(path)
+            elif isinstance(path, Field | Global) and isinstance(root(path), Param | Global):
+                access = Access(path, "send", span, "", state.held, state.started, state.joined)
+                self.effects.sent.setdefault((path, span), access)
 
     def is_unset(self, value: Value) -> bool:
         """Whether a value stands for a flag that is not set: what is nothing, or is named for it."""

@@ -21,7 +21,7 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
             return any(are_alternatives(block, first, second) for block in _blocks(stmt))
         spot = first if stmt.span.holds(first) else second if stmt.span.holds(second) else None
         if spot is not None:
-            return isinstance(stmt, Branch) and any(leaves(arm) and _holds(arm, spot) for arm in _blocks(stmt))
+            return isinstance(stmt, Branch) and any(leaves(arm) and _holds(arm, spot) for arm in blocks((stmt,)))
     return False
 
 

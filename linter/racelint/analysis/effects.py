@@ -199,6 +199,7 @@ class Effects:
     asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
     owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
+    sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     looped: bool = False  # the statement at hand stands in a loop

@@ -82,7 +82,7 @@ class Operations(Body):
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
                 channels = self.use(channel, state)
                 for each in sent:
-                    self.use(each, state)
+                    self.send(self.use(each, state), span, state)
                 self._tell(operation, channels, span, state)
                 self.pass_turnstile(operation, channels, span, state)
                 return (Result(self.site(span, state)),)

@@ -258,6 +258,9 @@ class Substitute:
         match value:
             case Field(base=base, name=name):
                 return self._each(base, lambda v: field(v, name))
+            case Element(base=base, key=Member(base=walked, site=made)) if walked == base:
+                site = self._moved(made)
+                return self._each(base, lambda v: element(v, member(v, site)))  # of several lists each has its own keys
             case Element(base=base, key=key):
                 keys = self(key)
                 single = keys[0] if len(keys) == 1 else UNKNOWN

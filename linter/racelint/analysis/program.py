@@ -28,6 +28,7 @@ from racelint.analysis.mentions import Mentions
 from racelint.analysis.places import Place, Places
 from racelint.analysis.product import Product
 from racelint.analysis.races import Races, one_a_cause
+from racelint.analysis.sending import Sending
 from racelint.analysis.spots import Pair, sides_of
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.summary import Conflict
@@ -215,6 +216,7 @@ class Program:
             guards = Guards(self._symbols, places, contexts, races)
             breaches = Breaches(checks, guards).all() if declared.asks else []
             guarded = {pair.place: pair for pair in guards.all()}
+            pairs = {pair.place: pair for pair in Sending(self._symbols, effects, races).all()} | pairs
             guarded |= {pair.place: pair for pair in Hollow(self._symbols, effects, places, contexts).all()}
             self._linked = _Linked(
                 declared,

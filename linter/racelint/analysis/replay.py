@@ -349,6 +349,8 @@ class Replay(Locking, Origins, Owning):
         for launched in summary.launches:
             for value in substitute(launched):
                 self.launch(value, call)
+        for sent in summary.sends:
+            self.send(substitute(sent), call, state)
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True

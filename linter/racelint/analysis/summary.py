@@ -82,7 +82,7 @@ class Summary:
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
     made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
     made and returns which hold others that it has made, `asks` what its result says of flags, `launches` the parameters
-    of which it makes the object call what was registered with it.
+    of which it makes the object call what was registered with it, `sends` those that it sends over a channel.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -116,6 +116,7 @@ class Summary:
     owned: dict[Value, frozenset[str]] = field(default_factory=dict)
     asks: tuple[Ask, ...] = ()
     launches: set[Param] = field(default_factory=set)
+    sends: set[Param] = field(default_factory=set)
 
 
 @dataclass

@@ -69,7 +69,7 @@ class Teller:
     def pair(self, pair: Pair) -> Race:
         """A race of threads; it stands at the act of a check, else at the access without a lock, else at a write."""
         first, second = pair.first, pair.second
-        if pair.evidence not in ("guard", "hollow"):
+        if pair.evidence not in ("guard", "hollow", "sent"):
             first, second = _standing(first, second, pair.shape)
         return self._race(pair.place, pair.shape, pair.evidence, pair.confidence, first, second, pair)
 
