@@ -196,6 +196,10 @@ class Body(Flow[State, Frame]):
         """The values that a call of a value returns; its effects are applied to the state."""
 
     @abstractmethod
+    def replay_started(self, callee: Value, args: tuple[Values, ...], call: Span, state: State) -> None:
+        """What a callable changes of what it is given that is started beside this function."""
+
+    @abstractmethod
     def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
         """A copy of an object that is held by value, else the value."""
 

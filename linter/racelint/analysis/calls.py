@@ -180,7 +180,6 @@ class Calls(Replay, Library):
                         self.start(value, GOROUTINE, call.span, state, again=True)
                 case _:
                     self.start(callee, GOROUTINE, call.span, state, args=args)
-                    self.replay_started(callee, args, call.span, state)
         self.begun(state)
 
     def _arguments(self, call: Call, state: State) -> tuple[tuple[Values, ...], Keywords]:

@@ -201,7 +201,8 @@ class Program:
         """Contexts and what they do, computed once."""
         if self._linked is None:
             self._run_all()
-            effects = self._summaries.effects
+            found = self._summaries.effects  # in the order in which they were asked for
+            effects = {function_id: found[function_id] for function_id, *_ in self.functions() if function_id in found}
             places = Places(self._symbols, self._types, self._knowledge, self._summaries.hints.given_locks)
             declared = Declared(self._symbols, self._types, self._knowledge, places)
             contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places, declared).run()

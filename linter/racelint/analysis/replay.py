@@ -57,6 +57,8 @@ from racelint.analysis.values import (
 from racelint.model import Const, Function
 from racelint.span import Span
 
+NESTED_STARTS = 2  # calls of what is handed on, within what is started
+
 
 class Replay(Locking, Origins, Owning):
     """Applies summaries."""
@@ -126,17 +128,26 @@ class Replay(Locking, Origins, Owning):
             return tuple([self._given_back(value, declared, site, state) for value in results])
         return results
 
-    def replay_started(self, callee: Value, args: tuple[Values, ...], call: Span, state: State) -> None:
-        """What a function changes that is started beside this one."""
+    def replay_started(
+        self, callee: Value, args: tuple[Values, ...], call: Span, state: State, nested: int = NESTED_STARTS
+    ) -> None:
+        """What a function changes that is started beside this one, or that such a function calls."""
         if not isinstance(callee, FunctionValue):
+            if visible(callee) and len(self.summary.begins) < MOST_INVOKES:
+                self.summary.begins[callee, args] = None
             return
         _, function = self.symbols.functions[callee.function]
         given = args if callee.receiver is None else ((callee.receiver,), *args)
         summary = self.summaries.of(callee.function)
-        if summary.changes:
-            bound = self._bind(function, given, ())
-            substitute = self._substitution(callee.function, bound, Site(self.id, call), state)
-            self.replay_changes(summary, substitute, CallStep(self.id, call, callee.function), state)
+        if not (summary.changes or summary.invokes):
+            return
+        bound = self._bind(function, given, ())
+        substitute = self._substitution(callee.function, bound, Site(self.id, call), state)
+        self.replay_changes(summary, substitute, CallStep(self.id, call, callee.function), state)
+        for invoke in summary.invokes if nested > 0 else ():
+            handed = tuple([substitute.values(values) for values in invoke.args])
+            for value in substitute(invoke.callee):
+                self.replay_started(value, handed, call, state, nested - 1)
 
     def _substitution(self, function_id: str, bound: list[Values], site: Site, state: State) -> Substitute:
         """A callee's values in the terms of a call."""
@@ -346,6 +357,10 @@ class Replay(Locking, Origins, Owning):
                 kind = "binding" if known else started.kind
                 many = started.many or started.looped
                 self.start(value, kind, call, state, many=many, args=args, queue=started.queue)
+        for callee, handed in summary.begins:
+            args = tuple([substitute.values(values) for values in handed])
+            for value in substitute(callee):
+                self.replay_started(value, args, call, state)
         for launched in summary.launches:
             for value in substitute(launched):
                 self.launch(value, call)

@@ -93,6 +93,9 @@ class Starting(Body):
         named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])
         if named and len(self.summary.starts) < MOST_EVENTS:
             self.summary.starts[start] = None
+        handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
+        if handed and kind != "process":  # that has a memory of its own
+            self.replay_started(callee, args, span, state)
 
     def note_launch(self, method: Value, span: Span) -> None:
         """Remember that an object is made to call what was registered with it, or that a method may register that."""

@@ -82,7 +82,8 @@ class Summary:
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
     made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
     made and returns which hold others that it has made, `asks` what its result says of flags, `launches` the parameters
-    of which it makes the object call what was registered with it, `sends` those that it sends over a channel.
+    of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
+    the callables of the caller that run in what it starts, with what they are given there.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -117,6 +118,7 @@ class Summary:
     asks: tuple[Ask, ...] = ()
     launches: set[Param] = field(default_factory=set)
     sends: set[Param] = field(default_factory=set)
+    begins: dict[tuple[Value, tuple[Values, ...]], None] = field(default_factory=dict)
 
 
 @dataclass
