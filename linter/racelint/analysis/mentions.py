@@ -7,15 +7,12 @@ nearly always called there. A method that neither the program nor they speak of 
 from __future__ import annotations
 
 from racelint.analysis.product import Product
-from racelint.analysis.symbols import CLOSED, MODULE, Symbols
+from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
 
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
-
-
-QUIET_BASES = (*CLOSED, "dict", "list", "set", "collections.")  # what containers call back has names of its own
 
 
 class Mentions:
@@ -43,9 +40,7 @@ class Mentions:
             return False
         if function.name in self._names or function.name.startswith(self._beginnings):
             return False  # a beginning: the rest of the name is put together
-        return self._is_undecorated(function_id) and not self._symbols.is_open(
-            self._symbols.owner_of(function_id), QUIET_BASES
-        )
+        return self._is_undecorated(function_id) and not self._symbols.is_open(self._symbols.owner_of(function_id))
 
     def _is_undecorated(self, function_id: str) -> bool:
         source, function = self._symbols.functions[function_id]

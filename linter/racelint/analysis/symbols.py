@@ -318,10 +318,10 @@ class Symbols:
             self._ancestors[type_id] = tuple(found)
         return self._ancestors[type_id]
 
-    def is_open(self, type_id: str, closed: tuple[str, ...] = CLOSED) -> bool:
+    def is_open(self, type_id: str) -> bool:
         """Whether a type may have fields and callers that its sources do not show, by a base that is a library's."""
         for ancestor in self.ancestors(type_id):
-            if isinstance(ancestor, Builtin) and not ancestor.name.startswith(closed):
+            if isinstance(ancestor, Builtin) and not ancestor.name.startswith(CLOSED):
                 return True
             if isinstance(ancestor, TypeValue):
                 source, record = self.types[ancestor.type]
