@@ -123,8 +123,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for
       coroutines of the project of which one never suspends, or which end in a callback;
-    - a method that only finalisers call, or of which neither the program nor its tests and examples speak; a change
-      more than four calls away (more than three if it skips, or may find the key there).
+    - a method that only finalisers call; a change more than four calls away (more than three if it skips,
+      or may find the key there).
 
     ## Known limits
 
@@ -188,8 +188,6 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # a helper that notes something down in a set mostly notes what is there
     if conflict.computed or conflict.doubtful:
         return Confidence.LOW  # what is iterated and what is changed are mostly two objects
-    if conflict.forgotten:
-        return Confidence.LOW  # nobody calls it, where tests and examples show what is called
     if conflict.final:
         return Confidence.LOW  # the error is ignored, and what is registered in a container is mostly never finalised
     if len(conflict.steps) > (MOST_STEPS if _raises(conflict) else MOST_QUIET_STEPS):

@@ -25,15 +25,15 @@ class IterationConflict:
     "direct", "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove",
     "clear" or "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before),
     "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `iterable` is
-    where the expression stands that the loop walks, if it walks one. `location` is where the finding stands: the change
-    in the loop's own function, else the call that leads to it; `steps` lead from there to the change. `certain` says
-    that the callee and the container were found by their types, not by their names; `foreign` that the container
-    belongs to an object of unknown class or came out of an unknown call; `repeated` that the container is looked
-    through again, until it is as it should be or by a timer; `singled` that the removed element was found by a
-    comparison with `==`; `computed` that a class on the way to the container computes its attributes; `doubtful` that
-    loop and change are mostly about different objects, or not in the same run; `final` that only finalisers (`__del__`)
-    call the loop's function, `forgotten` that nothing in the repository speaks of it; `sweep` that the loop does
-    nothing with elements that do not pass a test.
+    where the expression stands that the loop walks, if it walks one. `location` is
+    where the finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from
+    there to the change. `certain` says that the callee and the container were found by their types, not by their names;
+    `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
+    the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
+    was found by a comparison with `==`; `computed` that a class on the way to the container computes its attributes;
+    `doubtful` that loop and change are mostly about different objects, or not in the same run; `final` that only
+    finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing with elements that do not pass a
+    test.
     """
 
     function: str
@@ -58,13 +58,10 @@ class IterationConflict:
     doubtful: bool
     final: bool
     sweep: bool
-    forgotten: bool = False
     language: str = "python"
 
 
-def told(
-    conflict: Conflict, describe: Describe, live: str, growth: str, *, forgotten: bool = False
-) -> IterationConflict:
+def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
     """A conflict in the terms of a rule."""
     event, stands = conflict.resize, conflict.stands
     source, function = describe.symbols.functions[stands.function]
@@ -100,7 +97,6 @@ def told(
         doubtful=conflict.doubtful,
         sweep=conflict.loop.sweep,
         language=source.module.language,
-        forgotten=forgotten,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
 

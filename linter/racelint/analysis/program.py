@@ -24,9 +24,7 @@ from racelint.analysis.held import HeldLocks
 from racelint.analysis.hollow import Hollow
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.latelocks import LateLocks
-from racelint.analysis.mentions import Mentions
 from racelint.analysis.places import Place, Places
-from racelint.analysis.product import Product
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.sending import Sending
 from racelint.analysis.spots import Pair, sides_of
@@ -107,13 +105,10 @@ class Program:
         """Every container that is resized while an iteration over it goes on, in reported sources."""
         describe = Describe(self._symbols, self._types, self._summaries.usage)
         with _deep_recursion():
-            conflicts = list(self._conflicts())
-            mentions = Mentions(self._symbols, Product(self._symbols, self._summaries.effects))
-            for found in conflicts:  # by now all calls are known
+            for found in list(self._conflicts()):  # by then all calls are known
                 conflict = self._typed(found)
                 row = self._knowledge.kinds.get(conflict.kind)
-                forgotten = mentions.is_forgotten(conflict.loop.function)
-                yield told(conflict, describe, row.live if row else "", row.growth if row else "", forgotten=forgotten)
+                yield told(conflict, describe, row.live if row else "", row.growth if row else "")
 
     def cache_mutations(self) -> Iterator[CacheMutation]:
         """Every object that others hold too and that is changed in place, in reported sources."""
