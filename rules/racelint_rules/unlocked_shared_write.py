@@ -188,6 +188,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     repository does, or the same one when it has taken another way where it starts (`if mode == "webhook"`). What is
     taken out of a field that gets another container at once belongs to the taker.
 
+    A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries
+    in or takes them out is told (medium), whoever the receiver may be; not so if the field gets another map behind the
+    send, or the sender waits for an answer.
+
     Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
     one object all accesses are of that object. Of two types behind one interface that start the same function, a
     program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1, and a reconciler
