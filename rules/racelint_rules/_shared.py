@@ -104,10 +104,17 @@ def severity(race: Race, program: Program) -> Severity:
 
 
 def _may_never_meet(race: Race) -> bool:
-    """Whether only the shape speaks for a failure: of an iteration that nobody has locked, of callers who may wait."""
-    if race.shape == "resize-iterate":
-        return not (race.first.locks or race.second.locks)
-    return race.shape in OF_CONTENT and confidence(race) < Confidence.HIGH
+    """Whether only the shape speaks for a failure: of an iteration that nobody has locked, of callers who may wait.
+
+    Which of several objects is meant is less sure in Python, where a library's object mostly has one owner.
+    """
+    match race.shape:
+        case "resize-iterate":
+            return not (race.first.locks or race.second.locks)
+        case "state-write" | "state-read":
+            return race.language == "python"
+        case shape:
+            return shape in OF_CONTENT and confidence(race) < Confidence.HIGH
 
 
 def confidence(race: Race) -> Confidence:

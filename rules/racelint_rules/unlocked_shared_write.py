@@ -111,13 +111,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Errors:
 
     - a container resized while it is iterated, if one side holds a lock (its author thinks of others, then);
-    - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
-      thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
     - a wait() for what was tested before its condition was taken, against who changes that and notifies.
 
     Warnings, for what follows hangs on what the program means to do:
 
     - a container resized while it is iterated, and nobody holds a lock: some programs do the one before the other;
+    - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
+      thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
     - a container replaced while another context changes it in place: what is put into the old one is lost;
     - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
       store;

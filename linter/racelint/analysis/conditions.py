@@ -34,6 +34,7 @@ from racelint.model import Attr, Await, Bind, Branch, Call, Cast, Const, Expr, I
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
+ALIVE = frozenset({"is_alive", "isAlive"})  # methods that tell whether a thread is still running
 UNOPEN = FLAGS | {"async", MAYBE_HELD}  # kinds of locks that are held or not
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 
@@ -222,12 +223,23 @@ class Conditions(Asking):
                 values = self.evaluate(test, state)
                 yes, no = self._split(test, values, "truth", None, state)
                 self.ask_flag(test, yes, no)
+                if no is not None and self._asks_thread(test, no):  # `while thread.is_alive(): ...`
+                    no.joined |= THREADS
+                    no.wait()
                 if yes is not None:
                     self._looked_up(test, yes)
                     _drop_denied(test, "False", yes)
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
+
+    def _asks_thread(self, test: Expr, state: State) -> bool:
+        """Whether a thread is asked whether it is still running."""
+        match test:
+            case Call(func=Attr(base=Name() as thread, name=name), args=()) if name in ALIVE:
+                return any([self.is_thread(value) for value in self.evaluate(thread, state)])
+            case _:
+                return False
 
     def _note_new(self, empty: Expr, state: State) -> None:
         """What has no version yet comes out of no cache: `if obj.ResourceVersion == "" { create(obj) }`."""

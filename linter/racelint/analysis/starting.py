@@ -6,7 +6,7 @@ import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.effects import Start
-from racelint.analysis.paths import union
+from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -81,8 +81,8 @@ class Starting(Body):
             held=state.held, queue=queue, again=again, group=group, running=state.running,
             needs=state.conditions(),
         )  # fmt: skip
-        if not self.traits.atomic_steps:
-            known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
+        known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
+        if kind != "process":
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
@@ -136,6 +136,12 @@ class Starting(Body):
         if _has_one_worker(call):
             self.singles.add(call.span)
 
+    def begins(self, thread: Value, type_id: str) -> None:
+        """A thread object starts to run: it is no longer only this function that knows it."""
+        self.effects.begun.add(type_id)
+        if isinstance(thread, Fresh):
+            self.effects.escaped.add(thread)
+
     def begun(self, state: State) -> None:
         """From here on something runs beside this function."""
         state.started, state.joined = True, 0
@@ -155,7 +161,7 @@ class Starting(Body):
         owner, _, method = name.rpartition(".")
         if owner in self.knowledge.concurrency.threads and method == RUNS:
             for value in args[0] if args else ():
-                self.effects.begun.add(self.types.class_of(value) or "")
+                self.begins(value, self.types.class_of(value) or "")
             self.begun(state)
             return
         row = self.knowledge.concurrency.start(name) or self.knowledge.concurrency.start(f"*.{name.rpartition('.')[2]}")
@@ -292,9 +298,13 @@ class Starting(Body):
         found = self.types.of(base)
         if name == RUNS and not args and (self.is_thread(base) or (found is None and sounds_like_thread(base))):
             if isinstance(found, ClassType):
-                self.effects.begun.add(found.type)
+                self.begins(base, found.type)
             self.begun(state)
             return
+        waits = isinstance(found, LibraryType) and f"{found.name}.{name}" in self.knowledge.concurrency.waits
+        if waits and not args and isinstance(root(base), Fresh):  # for what a thread made here has to say
+            state.joined |= THREADS
+            state.wait()
         if name == WAITS and len(args) <= 1 and (self.is_thread(base) or (found is None and not args)):
             state.joined |= THREADS
             state.wait()
