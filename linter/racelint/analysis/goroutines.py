@@ -15,7 +15,7 @@ from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
-from racelint.analysis.strangers import Strangers
+from racelint.analysis.strangers import REQUESTED, Strangers
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
@@ -209,14 +209,31 @@ class Goroutines:
             return Silence.APART  # what a call starts calls the function again: that has its own
         if one == two and self._is_handed(write, one) and self._is_handed(other, two):
             return 3 if one.many else Silence.ONE_CONTEXT
-        if place.owner not in (one.starter, two.starter):
+        makers = (self._maker(one), self._maker(two))
+        if place.owner not in makers:
             return Silence.APART
+        if makers != (one.starter, two.starter) and place.owner in (write.function, other.function):
+            return Silence.ORDERED  # who sets the handlers up has done so before they are called
         if one == two:
             if not one.many or self._memory.is_alone_each_turn(one, of_one_call=True):
                 return Silence.ONE_CONTEXT
             return Silence.APART if self._memory.is_new_each_turn(write.access.path, one) else 3
-        outside = [s for s, c in ((write, one), (other, two)) if c.starter != place.owner]
+        outside = [spot for spot, maker in zip((write, other), makers, strict=True) if maker != place.owner]
         return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
+
+    def _maker(self, context: Context) -> str | None:
+        """The function that has started a context, or has made the closure that is a handler for all requests.
+
+        What a handler makes for its own request is not meant.
+        """
+        if context.starter is not None or context.kind != REQUESTED:
+            return context.starter
+        source, function = self._symbols.functions[context.function]
+        if not function.parent:
+            return None
+        maker = f"{source.name}:{function.parent}"
+        reached = [self._contexts.roots[entry.context] for entry in self._contexts.entries.get(maker, ())]
+        return maker if reached and not any(each.many for each in reached) else None
 
     def _is_handed(self, spot: Spot, context: Context) -> bool:
         """Whether a closure runs in a context that a function has started which its maker has handed it to."""
