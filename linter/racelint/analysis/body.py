@@ -80,6 +80,7 @@ class Body(Flow[State, Frame]):
         self.put_under: dict[Value, tuple[tuple[Held, ...], bool]] = {}  # what was held when one was put there
         self.holders: dict[Value, Value] = {}  # containers made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
+        self.walked_channels: Values = ()  # by the loop that begins
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
@@ -172,6 +173,12 @@ class Body(Flow[State, Frame]):
             named = [assigned.value for assigned in record.values] if record is not None else []
             return any([isinstance(v, Op) and v.operator == "iota" for v in named]) or (Const(0) in named)
         return isinstance(value, Literal) and not value.value
+
+    def tell_of(self, operation: str, channels: Values, span: Span, state: State) -> None:
+        """Remember what is done with channels that others know."""
+        paths = tuple([self.kept_at(value) for value in channels])
+        if all([isinstance(path, Captured | Param | Global | Field) for path in paths]):
+            self.tell(operation, paths, span, state)
 
     def tell(self, operation: str, paths: Values, span: Span, state: State) -> None:
         """Remember what is done with channels, contexts, flags or groups that others know."""

@@ -107,6 +107,10 @@ class Flow(ABC, Generic[S, Frame]):
         """The loop goes on after this state."""
 
     @abstractmethod
+    def exhaust(self, loop: Loop, frame: Frame, state: S) -> None:
+        """The loop comes to its end, and is not left by a jump."""
+
+    @abstractmethod
     def leave_loop(self, loop: Loop, frame: Frame, state: S) -> None:
         """The loop is left in this state, by its end or a jump; called once for each way out."""
 
@@ -208,6 +212,7 @@ class Flow(ABC, Generic[S, Frame]):
         for left in [*broken, *[s for _, s in jumps]]:
             self.leave_loop(loop, frame, left)
         if ended is not None:
+            self.exhaust(loop, frame, ended)
             self.leave_loop(loop, frame, ended)
         self.close_loop(loop, frame)
         after = self.block(loop.orelse, ended)

@@ -71,6 +71,8 @@ class Gathering:
             if not is_possible(access.needs, entry):
                 continue
             receiver = self._receiver(function_id, located, access.path, entry)
+            if receiver == FRESH and access.started and located.own and self._shares_itself(function_id):
+                receiver = SHARED
             if located.place.kind != "field" or (located.own and name == "__init__"):
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:
@@ -90,6 +92,18 @@ class Gathering:
                 return SHARED  # with what its maker has started
             return self._objects.of(inner.base if isinstance(inner, Field) else inner, function_id, entry)
         return entry.receiver if located.own or located.constructed else self._reached(path, entry)
+
+    def _shares_itself(self, function_id: str) -> bool:
+        """Whether a method starts something on its own instance: whoever has made that, it is known to others now."""
+        if not self._memory.governs(function_id):
+            return False
+        owner = self._symbols.owner_of(function_id)
+        started = [self._contexts.roots[each] for each in self._contexts.started_under.get(function_id, ())]
+        return bool(owner) and any(
+            self._symbols.owner_of(self._symbols.outermost(each.function)) == owner
+            and (each.own or each.function.startswith(f"{function_id}."))
+            for each in started
+        )
 
     def _reached(self, path: Value, entry: Entry) -> int:
         """What an object that a path leads to is to the context: a variable's is shared with what its call starts."""

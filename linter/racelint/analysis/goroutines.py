@@ -135,15 +135,19 @@ class Goroutines:
         return called.union(*inner)
 
     def _precedes(self, spot: Spot, context: Context) -> bool:
-        """Whether a store is part of what sets the program up, before a library has any reason to call."""
+        """Whether an access is part of what sets the program up, before a library has any reason to call.
+
+        Of reads that is said only where they set up what requests are answered with.
+        """
         looped = isinstance(spot.access, Access) and spot.access.looped
-        if spot.access.kind != "store" or looped or not self._comes_later(spot, context):
+        served = context.kind == REQUESTED != self._contexts.roots[spot.entry.context].kind
+        stores = spot.access.kind == "store"
+        if looped or not (stores or (served and not spot.is_write)) or not self._comes_later(spot, context):
             return False
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
             return False
         names = [self._symbols.functions[function][1].name for function in self._ways.functions(spot)]
-        served = context.kind == "handler" != self._contexts.roots[spot.entry.context].kind
-        return any(prepares(name) or (served and serves(name)) for name in names)
+        return any(prepares(name) or (stores and served and serves(name)) for name in names)
 
     def _are_related(self, first: Spot, second: Spot) -> bool:
         """Whether what leads to one of two accesses starts the other's context, too: its steps say what is ordered."""
@@ -250,8 +254,9 @@ class Goroutines:
     def _outside(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A caller beside a goroutine: sure enough if the type, or the package, itself starts that."""
         caller, context = (write, two) if one.is_external else (other, one)
-        if caller.function == context.starter and isinstance(root(caller.access.path), Fresh | Captured):
-            return 3  # it goes on with what it has made and handed over
+        known = caller.located.own and isinstance(caller.access, Access) and caller.access.started
+        if caller.function == context.starter and (known or isinstance(root(caller.access.path), Fresh | Captured)):
+            return 3  # it goes on with what it has handed over
         served = self._memory.is_served(context)
         if served and self._memory.is_initial(self._contexts.root(caller.function, caller.entry)):
             return Silence.ORDERED

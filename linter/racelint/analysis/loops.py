@@ -8,7 +8,7 @@ from racelint.analysis.branching import around
 from racelint.analysis.doubts import doubts
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.sharing import MOST_CONTENTS, Content
-from racelint.analysis.state import Invoke, Resize, State
+from racelint.analysis.state import CLOSED, Invoke, Resize, State
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -62,7 +62,9 @@ class Loops(Body):
         if loop.iterable is not None:
             if isinstance(loop.iterable, Item):
                 self.presumed.add(loop.iterable.span)
+            self.walked_channels = ()
             values = self.evaluate(loop.iterable, state)
+            frame.channels = self.walked_channels
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
             frame.loop = loop.span
@@ -225,6 +227,11 @@ class Loops(Body):
     def _is_repeated(self, container: Value, style: str) -> bool:
         """Whether an enclosing loop goes on until the container is as it wants it, or a call tells again what to do."""
         return self.effects.polls or style == "rounds" or any([container in frame.watched for frame in self.frames])
+
+    def exhaust(self, loop: Loop, frame: Frame, state: State) -> None:
+        """A loop over a channel ends when somebody has closed it."""
+        if frame.channels:
+            self.tell_of(CLOSED, frame.channels, loop.span, state)
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""

@@ -72,7 +72,7 @@ class Operations(Body):
             case Op(operator="receive", operands=(channel,), span=span):
                 channels = self.evaluate(channel, state)
                 received = unite([self._received(value, span, state) for value in channels])
-                self._tell(TAKE, channels, span, state)
+                self.tell_of(TAKE, channels, span, state)
                 self.pass_turnstile("receive", channels, span, state)
                 match channel:
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
@@ -83,7 +83,7 @@ class Operations(Body):
                 channels = self.use(channel, state)
                 for each in sent:
                     self.send(self.use(each, state), span, state)
-                self._tell(operation, channels, span, state)
+                self.tell_of(operation, channels, span, state)
                 self.pass_turnstile(operation, channels, span, state)
                 return (Result(self.site(span, state)),)
             case Op(operator="length", operands=(measured,), span=span):
@@ -137,6 +137,7 @@ class Operations(Body):
         container = self.types.container(value)
         found = self.types.of(value)
         if container is not None and container.kind == "channel":
+            self.walked_channels = (*self.walked_channels, value)
             return (lazy("channel", (), self._received(value, span, state)),)
         if container is not None and container.sequence:
             if walk == "keys":
@@ -157,12 +158,6 @@ class Operations(Body):
             state.signalled |= {value.base}
         received = self.types.structures.element(self.types.of(value), "value")
         return (Result(self.site(span, state), self.types.text(received)),)
-
-    def _tell(self, operation: str, channels: Values, span: Span, state: State) -> None:
-        """Remember what is done with channels that others know."""
-        paths = tuple([self.kept_at(value) for value in channels])
-        if all([isinstance(path, Captured | Param | Global | Field) for path in paths]):
-            self.tell(operation, paths, span, state)
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""

@@ -1,6 +1,7 @@
 """Signals: accesses that a channel or a group orders, told apart by where each channel comes from.
 
-What comes before `close(c)` and each send on it comes before what follows a receive; what comes before the one
+What comes before `close(c)` and each send on it comes before what follows a receive, and what comes before the one
+`close(c)` before what follows a loop over it that has come to its end; what comes before the one
 receive from a channel without room comes before what follows a send. What comes before `wg.Done()` comes before what
 follows `wg.Wait()`, whoever waits; that each object has its own group is taken for granted.
 """
@@ -15,7 +16,7 @@ from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.places import FLAG_MARK, Places
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import DONE, GIVES, TAKE, UNTOLD, WAIT, Told
+from racelint.analysis.state import CLOSED, DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
 from racelint.model import Loop
@@ -38,6 +39,7 @@ class Signals:
         self._given: dict[Value, list[tuple[str, Value]]] = {}
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
         self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
+        self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
@@ -142,6 +144,8 @@ class Signals:
             return True
         if operation in GIVES and reached == TAKE:
             return self._count(channel, taking=False) == 1
+        if operation == "close" and reached == CLOSED:
+            return self._count(channel, taking=False) > 0 and len(self._closes[channel]) == 1
         return operation == TAKE and reached == "send" and self._count(channel, taking=True) == 1 and (
             channel in self._without_room
         )  # fmt: skip
@@ -202,7 +206,9 @@ class Signals:
                         found = self._channel(path, function_id, entry)
                         if found is None:
                             continue
-                        self._uses[found].add((operation in (TAKE, WAIT), (function_id, span)))
+                        self._uses[found].add((operation in (TAKE, WAIT, CLOSED), (function_id, span)))
+                        if operation == "close":
+                            self._closes[found].add((function_id, span))
                         if operation in GIVES:
                             by = self._places.locks(effects.told_by[operation, path, span]) | entry.locks
                             self._givers[found] = self._givers.get(found, by) & by

@@ -76,6 +76,7 @@ IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no 
 THREADS, LOCAL, TASKS, GIVEN = 1, 2, 4, 8
 TAKE = "take"  # a receive from a channel, or a flag that is found set; else it is given something, closed or set
 SET = "set"
+CLOSED = "closed"  # a loop over a channel has come to its end
 GIVES = frozenset({"send", "close", SET})
 DONE, WAIT = "done", "wait"  # one of a group of goroutines is about to end; all of them have
 Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps

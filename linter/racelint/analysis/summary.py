@@ -138,6 +138,7 @@ class Frame:
     single: bool = False  # a counting loop of one turn
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
+    channels: Values = ()  # that are walked until they are closed
     suspended: bool = False  # other tasks may run in a turn
     waited: bool = False  # they may have run before the loop
     joined: int = 0  # what each turn has waited for

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Global, Value
 from racelint.knowledge import Concurrency
-from racelint.model import Assign, Attr, Build, Call, Closure, Const, Defer, Expr, Loop, Make, Name, Op
+from racelint.model import Assign, Attr, Build, Call, Closure, Const, Defer, Expr, Loop, Make, Name, Op, Spawn
 from racelint.record import records
 from racelint.span import Span
 
@@ -95,9 +95,33 @@ class Turnstiles:
         for take, give in ((SEND, RECEIVE), (RECEIVE, SEND)):
             filled = {function for function in makers if ways.get(function) == [SEND]} if take == RECEIVE else set()
             passing = [function for function in ways if function not in filled]
-            if (filled or take == SEND) and all(self._passes(f, ways[f], take, give) for f in passing) and passing:
+            takers = [function for function in passing if set(ways[function]) == {take}]
+            givers = [function for function in passing if set(ways[function]) == {give}]
+            handed = self._hand_over(takers, givers)
+            if (
+                (filled or take == SEND)
+                and passing
+                and all(
+                    function in handed or self._passes(function, ways[function], take, give) for function in passing
+                )
+            ):
                 return take
         return ""
+
+    def _hand_over(self, takers: list[str], givers: list[str]) -> set[str]:
+        """Those that take the place and start what gives it back in the end, and that: `<-free; go run()`."""
+        names = {giver: self._symbols.functions[giver][1].name for giver in givers}
+        found: set[str] = set()
+        for taker in takers:
+            calls = [
+                n.call.func
+                for n in records(self._symbols.functions[taker][1].body)
+                if isinstance(n, Spawn) and isinstance(n.call, Call)
+            ]
+            spawned = {func.name for func in calls if isinstance(func, Attr | Name)}
+            started = {giver for giver in givers if names[giver] in spawned}
+            found |= {taker, *started} if started else set()
+        return found
 
     def _passes(self, function_id: str, way: list[str], take: str, give: str) -> bool:
         """Whether a function takes the place and gives it back, or says by its name that it does one of the two."""
