@@ -100,21 +100,17 @@ def severity(race: Race, program: Program) -> Severity:
     """
     if program.is_free_threaded and race.language == "python":
         return Severity.ERROR if race.shape in OF_FEW_STEPS else SEVERITIES[race.shape]
-    return Severity.WARNING if _may_never_meet(race) else SEVERITIES[race.shape]
+    return Severity.WARNING if _needs_luck(race) else SEVERITIES[race.shape]
 
 
-def _may_never_meet(race: Race) -> bool:
-    """Whether only the shape speaks for a failure: of an iteration that nobody has locked, of callers who may wait.
+def _needs_luck(race: Race) -> bool:
+    """Whether the two have to come at just the same time: between two steps of Python, or of callers who may wait.
 
-    Which of several objects is meant is less sure in Python, where a library's object mostly has one owner.
+    Go's runtime ends the program over a map as soon as it sees two at once; Python fails only in the midst of a loop.
     """
-    match race.shape:
-        case "resize-iterate":
-            return not (race.first.locks or race.second.locks)
-        case "state-write" | "state-read":
-            return race.language == "python"
-        case shape:
-            return shape in OF_CONTENT and confidence(race) < Confidence.HIGH
+    if race.language == "python":
+        return race.shape in ("resize-iterate", "state-write", "state-read")
+    return race.shape in OF_CONTENT and confidence(race) < Confidence.HIGH
 
 
 def confidence(race: Race) -> Confidence:

@@ -108,14 +108,11 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     ### Python: what is an error, a warning, nothing
 
-    Errors:
+    An error is a wait() for what was tested before its condition was taken, against who changes that and notifies.
 
-    - a container resized while it is iterated, if one side holds a lock (its author thinks of others, then);
-    - a wait() for what was tested before its condition was taken, against who changes that and notifies.
+    Warnings, for the two have to come at just the same time, and what follows hangs on what the program means to do:
 
-    Warnings, for what follows hangs on what the program means to do:
-
-    - a container resized while it is iterated, and nobody holds a lock: some programs do the one before the other;
+    - a container resized while it is iterated;
     - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
       thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
     - a container replaced while another context changes it in place: what is put into the old one is lost;
