@@ -21,6 +21,7 @@ from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
 from racelint.model import Function
 
+HANDLERS = frozenset({"Handler", "HandlerFunc", "func"})  # types of what answers requests
 MOST_STARTS = 4  # goroutines that start one another
 
 
@@ -228,7 +229,7 @@ class Goroutines:
     def _maker(self, context: Context) -> str | None:
         """The function that has started a context, or has made the closure that is a handler for all requests.
 
-        What a handler makes for its own request is not meant.
+        What is made for one request is not meant: it takes a function that runs once, or that returns the handler.
         """
         if context.starter is not None or context.kind != REQUESTED:
             return context.starter
@@ -237,7 +238,11 @@ class Goroutines:
             return None
         maker = f"{source.name}:{function.parent}"
         reached = [self._contexts.roots[entry.context] for entry in self._contexts.entries.get(maker, ())]
-        return maker if reached and not any(each.many for each in reached) else None
+        if not reached or any(each.many for each in reached):
+            return None
+        returned = self._symbols.functions[maker][1].returns
+        gives = returned is not None and returned.name.rpartition(".")[2] in HANDLERS
+        return maker if gives or self._contexts.runs_once(maker) else None
 
     def _is_handed(self, spot: Spot, context: Context) -> bool:
         """Whether a closure runs in a context that a function has started which its maker has handed it to."""
