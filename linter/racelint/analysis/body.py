@@ -81,6 +81,7 @@ class Body(Flow[State, Frame]):
         self.holders: dict[Value, Value] = {}  # containers made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.walked_channels: Values = ()  # by the loop that begins
+        self.received: dict[Span, Values] = {}  # channels, by where something was received from them
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here

@@ -8,7 +8,19 @@ from racelint.analysis.paths import root, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
-from racelint.analysis.state import FLAGS, IDENTIFYING, MAYBE_HELD, THREADS, Check, Held, Predicate, Read, Resize, State
+from racelint.analysis.state import (
+    CLOSED,
+    FLAGS,
+    IDENTIFYING,
+    MAYBE_HELD,
+    THREADS,
+    Check,
+    Held,
+    Predicate,
+    Read,
+    Resize,
+    State,
+)
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -378,6 +390,8 @@ class Conditions(Asking):
             return False
         if kind == "truth" and not outcome:
             drop_missing(possible, state)
+            for channels in [self.received.get(flag.site.span, ()) for flag in possible if type(flag) is Result]:
+                self.tell_of(CLOSED, channels, self.function.span, state)  # `v, ok := <-c; if !ok { ... }`
         if name:
             if possible != values and state.variables.get(name) == values:
                 state.variables[name] = possible

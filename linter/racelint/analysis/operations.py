@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Body
+from racelint.analysis.existence import says_of
 from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
 from racelint.analysis.state import TAKE, State
 from racelint.analysis.types import ClassType, LibraryType
@@ -73,12 +74,15 @@ class Operations(Body):
                 channels = self.evaluate(channel, state)
                 received = unite([self._received(value, span, state) for value in channels])
                 self.tell_of(TAKE, channels, span, state)
+                self.received[span] = channels
                 self.pass_turnstile("receive", channels, span, state)
                 match channel:
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
                         self.stopped = self.stopped or self.cancelling.lasts(self.id, context, state.told[1])
                         self.tell_of_context(TAKE, context, span, state)
                 return received
+            case Op(operator="ok", span=span) if span in self.received:
+                return (says_of(self.site(span, state)),)
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
                 channels = self.use(channel, state)
                 for each in sent:

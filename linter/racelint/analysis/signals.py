@@ -1,7 +1,7 @@
 """Signals: accesses that a channel or a group orders, told apart by where each channel comes from.
 
 What comes before `close(c)` and each send on it comes before what follows a receive, and what comes before the one
-`close(c)` before what follows a loop over it that has come to its end; what comes before the one
+`close(c)` before what follows the end of a loop over it, or `!ok`; what comes before the one
 receive from a channel without room comes before what follows a send. What comes before `wg.Done()` comes before what
 follows `wg.Wait()`, whoever waits; that each object has its own group is taken for granted.
 """
