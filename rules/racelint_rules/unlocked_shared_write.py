@@ -178,23 +178,24 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
     `<-ctx.Done()`, if only a `cancel()` of the program ends the context; what precedes the one `close(c)` and what
-    follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and
-    what follows on `if ready.Load()`; what precedes all that sets a field under a lock and what has found it set under
-    that lock (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`; variables that are new
-    in each turn of the loop that starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way,
-    from those that lead to the start, and come first; what a handler is registered after; what another program of the
-    repository does, or the same one when it has taken another way where it starts (`if mode == "webhook"`). What is
-    taken out of a field that gets another container at once belongs to the taker.
+    follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`;
+    what precedes all that sets a field under a lock and what has found it set under that lock (`if s.key == nil {
+    return }`), if it is done once; one winner of `CompareAndSwap`; variables that are new in each turn of the loop that
+    starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to the
+    start, and come first; what a handler is registered after; what another program of the repository does, or the same
+    one when it has taken another way where it starts (`if mode == "webhook"`). What is taken out of a field that gets
+    another container at once belongs to the taker.
 
     A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries
     in or takes them out is told (medium), whoever the receiver may be; not so if the field gets another map behind the
     send, or the sender waits for an answer.
 
-    Closures and methods that are handed to helpers and workers are followed there. Of a type of which the program makes
-    one object all accesses are of that object. Of two types behind one interface that start the same function, a
-    program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1, and a reconciler
-    that leaves all objects but the one of a constant name has one object at a time. A write under a lock of the object
-    itself says that others have the object.
+    Closures that answer requests share the variables of the function that has made them, if that runs once or returns
+    the handler. Closures and methods that are handed to helpers and workers are followed there. Of a type of which the
+    program makes one object all accesses are of that object. Of two types behind one interface that start the same
+    function, a program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a number above 1, and
+    a reconciler that leaves all objects but the one of a constant name has one object at a time. A write under a lock
+    of the object itself says that others have the object.
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
