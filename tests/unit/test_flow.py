@@ -77,6 +77,9 @@ class Tracer(Flow):
     def end_turn(self, loop, frame, state):
         self.loops.append("end")
 
+    def exhaust(self, loop, frame, state):
+        pass
+
     def leave_loop(self, loop, frame, state):
         state.add(">")
 
