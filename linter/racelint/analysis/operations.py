@@ -74,7 +74,8 @@ class Operations(Body):
                 channels = self.evaluate(channel, state)
                 received = unite([self._received(value, span, state) for value in channels])
                 self.tell_of(TAKE, channels, span, state)
-                self.received[span] = channels
+                if says_of(self.site(span, state)) not in received:  # a false that was received closes nothing
+                    self.received[span] = channels
                 self.pass_turnstile("receive", channels, span, state)
                 match channel:
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
