@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.cancelling import Cancelling
@@ -206,6 +207,12 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def replay_started(self, callee: Value, args: tuple[Values, ...], call: Span, state: State) -> None:
         """What a callable changes of what it is given that is started beside this function."""
+
+    @abstractmethod
+    def called_by_started(
+        self, callee: Value, args: tuple[Values, ...], call: Span, state: State
+    ) -> Iterator[tuple[Value, tuple[Values, ...]]]:
+        """What a function that is started here calls of what this one was given, and with which arguments."""
 
     @abstractmethod
     def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:

@@ -110,6 +110,7 @@ class Contexts:
     covered: set[int] = field(default_factory=set)  # contexts whose starter waits for them before it returns
     inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
+    begun: dict[tuple[str, Span], set[str]] = field(default_factory=dict)  # by a helper's start, whom it calls
     sites: dict[tuple[str, Span, str], CallSite] = field(default_factory=dict)  # by caller, span and callee
 
     def are_in_two_processes(self, first: int, second: int) -> bool:

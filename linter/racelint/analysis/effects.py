@@ -145,6 +145,7 @@ class Start(Record):
     queue: str = ""  # what runs it and others of that name one after the other
     running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
     needs: Conditions = ALWAYS
+    through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.application import Application
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import EXTERNAL, Context, Contexts
+from racelint.analysis.contexts import EXTERNAL, Context, Contexts, targets
 from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
@@ -74,6 +74,10 @@ class Finder:
         self._found.modes_of_starts.update(modes.of_starts(self._found.modes))
         application = Application(self._symbols, self._types, self._product, self._edges)
         started = list(roots.started())
+        for effects in self._product.effects.values():
+            for start in effects.starts.values():
+                if start.through is not None:
+                    self._found.begun.setdefault(start.through, set()).update(t.function for t in targets(start.callee))
         run = {context.function for context in (*started, *entered)}
         running = run | self._edges.called
         live = [

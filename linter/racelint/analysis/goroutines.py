@@ -13,6 +13,7 @@ from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
+from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
 from racelint.analysis.strangers import REQUESTED, Strangers
@@ -30,7 +31,7 @@ class Goroutines:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
-        identity: Identity, callers: Callers, strangers: Strangers,
+        identity: Identity, callers: Callers, strangers: Strangers, repeating: Repeating,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -41,6 +42,7 @@ class Goroutines:
         self._callers = callers
         self._importing = Importing(symbols)
         self._strangers = strangers
+        self._repeating = repeating
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -61,7 +63,7 @@ class Goroutines:
         if write.located.place.kind == "captured":
             return self._captured(write, one, other, two)
         if one == two:
-            if not one.many or memory.is_alone_each_turn(one):
+            if not (one.many or self._repeating.share(one, write, other)) or memory.is_alone_each_turn(one):
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
             if OWN in (write.receiver, other.receiver):
                 return Silence.OWNED

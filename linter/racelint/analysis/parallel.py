@@ -11,6 +11,7 @@ from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN, SHARED
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places
+from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param
@@ -23,7 +24,7 @@ class Parallel:
 
     def __init__(
         self, symbols: Symbols, places: Places, contexts: Contexts, collisions: Collisions, callers: Callers,
-        goroutines: Goroutines, memory: Memory,
+        goroutines: Goroutines, memory: Memory, repeating: Repeating,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._memory = memory
@@ -32,6 +33,7 @@ class Parallel:
         self._collisions = collisions
         self._callers = callers
         self._goroutines = goroutines
+        self._repeating = repeating
 
     def may_meet(self, place: Place, first: int, second: int) -> bool:
         """Whether two contexts may run in parallel at all; a captured variable hangs on more than the contexts."""
@@ -63,6 +65,8 @@ class Parallel:
         if one == two:
             if SHARED not in (write.receiver, other.receiver) or OWN in (write.receiver, other.receiver):
                 return Silence.OWNED
+            if not (one.many or self._is_started_by_many(one) or self._repeating.share(one, write, other)):
+                return Silence.ONE_CONTEXT
             return 3 if write.located.certain and other.located.certain else 2
         if self._memory.are_alternatives(one, two):
             return Silence.ONE_CONTEXT
@@ -167,7 +171,8 @@ class Parallel:
 
     def _one_at_a_time(self, one: Context, two: Context) -> Silence | None:
         """Why two contexts never run in parallel, or why one does not run beside itself, whatever they do."""
-        if one == two and (one.is_loop or not (one.many or self._is_started_by_many(one))):
+        several = one.many or self._is_started_by_many(one) or self._repeating.meets_itself(one)
+        if one == two and (one.is_loop or not several):
             return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
         if one == two:
             return None

@@ -32,6 +32,7 @@ from racelint.analysis.outcomes import Outcomes
 from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
+from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
@@ -69,10 +70,13 @@ class Races:
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
+        repeating = Repeating(symbols, effects, contexts, self.memory)
         goroutines = Goroutines(
-            symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers
+            symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers, repeating
         )
-        self._parallel = Parallel(symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory)
+        self._parallel = Parallel(
+            symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating
+        )
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
         self._tested = {place for place, spots in self.spots.items() if any(_decides_by(spot) for spot in spots)}

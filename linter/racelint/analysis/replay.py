@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from racelint.analysis.body import (
     MOST_CALLBACKS,
     MOST_CALLS,
@@ -148,6 +150,24 @@ class Replay(Locking, Origins, Owning):
             handed = tuple([substitute.values(values) for values in invoke.args])
             for value in substitute(invoke.callee):
                 self.replay_started(value, handed, call, state, nested - 1)
+
+    def called_by_started(
+        self, callee: Value, args: tuple[Values, ...], call: Span, state: State
+    ) -> Iterator[tuple[Value, tuple[Values, ...]]]:
+        """What a function that is started here calls of what this one was given, with no lock: as good as started."""
+        if not isinstance(callee, FunctionValue):
+            return
+        summary = self.summaries.of(callee.function)
+        given = [invoke for invoke in summary.invokes if not invoke.guarded]
+        if not given:
+            return
+        _, function = self.symbols.functions[callee.function]
+        bound = self._bind(function, args if callee.receiver is None else ((callee.receiver,), *args), ())
+        substitute = self._substitution(callee.function, bound, Site(self.id, call), state)
+        for invoke in given:
+            for value in substitute(invoke.callee):
+                if isinstance(value, Param) and value.function == self.id:
+                    yield value, tuple([substitute.values(values) for values in invoke.args])
 
     def _substitution(self, function_id: str, bound: list[Values], site: Site, state: State) -> Substitute:
         """A callee's values in the terms of a call."""
@@ -356,7 +376,8 @@ class Replay(Locking, Origins, Owning):
                 known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
                 kind = "binding" if known else started.kind
                 many = started.many or started.looped
-                self.start(value, kind, call, state, many=many, args=args, queue=started.queue)
+                through = started.through
+                self.start(value, kind, call, state, many=many, args=args, queue=started.queue, through=through)
         for callee, handed in summary.begins:
             args = tuple([substitute.values(values) for values in handed])
             for value in substitute(callee):

@@ -50,6 +50,7 @@ class Spreading:
         first = Entry(index, receiver, locks, context.type, origin=context.origin)
         if not self._enter(root_id, first, None):
             return
+        begun = self._found.begun.get((context.starter, context.span), ()) if context.starter and context.span else ()
         todo = deque([(root_id, first)])
         while todo:
             function_id, entry = todo.popleft()
@@ -59,6 +60,8 @@ class Spreading:
             for _, type_id in effects.made:
                 self._found.made_in.setdefault(type_id, set()).add(index)
             for callee, site in self._edges.calls.get(function_id, ()):
+                if callee in begun and not isinstance(site.callee, str):
+                    continue  # whoever has handed it to the helper starts it
                 if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
                     continue  # a coroutine does not run in the thread that makes it
                 own = site.receiver is not None and self._symbols.is_instance(site.receiver)
@@ -90,10 +93,14 @@ class Spreading:
         Those of the starter's callers are known only when all contexts have been spread: `Contexts.covered`.
         """
         effects = self._effects.get(context.starter or "")
-        if effects is None or not effects.waits or not self._symbols.is_ordered_by_steps(context.function):
+        if effects is None or context.span is None or not self._symbols.is_ordered_by_steps(context.function):
             return frozenset()
-        held = {lock for start in effects.starts.values() if start.span == context.span for lock in start.held}
-        waits = [locks for span, locks in effects.waits.items() if context.span and span[:2] >= context.span[:2]]
+        mine = [start for start in effects.starts.values() if start.span == context.span]
+        if mine and all([start.awaited for start in mine]):  # a helper that has waited for all that it was given
+            self._found.covered.add(index)
+            return self._places.locks(tuple([lock for start in mine for lock in start.held]))
+        held = {lock for start in mine for lock in start.held}
+        waits = [locks for span, locks in effects.waits.items() if span[:2] >= context.span[:2]]
         if waits and effects.joined_at_end & LOCAL:
             self._found.covered.add(index)
         return self._places.locks(tuple([lock for lock in held if any(lock in locks for locks in waits)]))

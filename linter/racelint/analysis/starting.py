@@ -48,6 +48,7 @@ RESOURCES = (
 )
 PRINTS = re.compile("(?i)print|info|warn|err|debug|fatal|log|panic|trace|marshal|equal")  # what only looks at objects
 GOROUTINE = "goroutine"
+HANDED_ON = frozenset({GOROUTINE, "thread"})  # what a helper starts with a function that it was given
 LEADING = "leading"  # a goroutine that is started when this process becomes the leader
 COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
 RUNS = "start"  # the method that makes a thread object run
@@ -63,12 +64,13 @@ class Starting(Body):
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", again: bool = False,
-        group: Value | None = None,
+        group: Value | None = None, through: tuple[str, Span] | None = None,
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
         `queue` names what runs this callable and others one after the other; `again` says that a library runs it there,
-        once or again and again, `group` is what can be asked to wait until it has ended.
+        once or again and again, `group` is what can be asked to wait until it has ended. `through` is the helper, and
+        the spot there, that starts a function which calls this one.
         """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
@@ -79,7 +81,7 @@ class Starting(Body):
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, again=again, group=group, running=state.running,
-            needs=state.conditions(),
+            needs=state.conditions(), through=through,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":
@@ -93,6 +95,10 @@ class Starting(Body):
         named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])
         if named and len(self.summary.starts) < MOST_EVENTS:
             self.summary.starts[start] = None
+        if kind in HANDED_ON:
+            for called, its_args in self.called_by_started(callee, args, span, state):
+                if len(self.summary.starts) < MOST_EVENTS:
+                    self.summary.starts[start._replace(callee=called, args=its_args, through=(self.id, span))] = None
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
         if handed and kind != "process":  # that has a memory of its own
             self.replay_started(callee, args, span, state)

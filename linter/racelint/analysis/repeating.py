@@ -1,0 +1,129 @@
+"""Repeating: what a function starts once runs several times at once, if that function runs again or side by side.
+
+`func (s *Server) handle(...) { go s.record() }` is called for each request, `spawn` for each name in a loop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from racelint.analysis.branching import around
+from racelint.analysis.contexts import Context, Contexts, Entry
+from racelint.analysis.effects import Effects, Start
+from racelint.analysis.memory import Memory
+from racelint.analysis.objects import SHARED
+from racelint.analysis.paths import root
+from racelint.analysis.places import FLAG_MARK
+from racelint.analysis.spots import Spot
+from racelint.analysis.starting import HANDED_ON
+from racelint.analysis.state import FLAGS, LOCAL
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Field, Global
+from racelint.model import Loop, Op
+from racelint.record import records
+
+MOST_STEPS = 20  # calls from a starter up to a loop
+WAITS = "receive"  # the operator of who waits for a channel
+
+
+class Runs(NamedTuple):
+    """Whether several runs of a context come together, and whether they do on one object of their starter."""
+
+    meet: bool
+    on_one: bool
+
+
+ONCE = Runs(meet=False, on_one=False)
+
+
+class Repeating:
+    """Finds starters that run again before what they have started has ended."""
+
+    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._memory = memory
+        self._runs: dict[Context, Runs] = {}
+
+    def meets_itself(self, context: Context) -> bool:
+        """Whether several runs of a context come together at all."""
+        return self.runs(context).meet
+
+    def share(self, context: Context, first: Spot, second: Spot) -> bool:
+        """Whether several runs of a context come together at what both accesses are about."""
+        runs = self.runs(context)
+        return runs.meet and all(self._is_common(spot, context, runs) for spot in (first, second))
+
+    def _is_common(self, spot: Spot, context: Context, runs: Runs) -> bool:
+        start = root(spot.access.path)
+        if isinstance(start, Global):
+            return True
+        if isinstance(start, Captured) and not self._symbols.is_instance_of(start):
+            return f"{context.starter}".startswith(f"{start.function}.")  # a variable around the starter
+        return runs.on_one
+
+    def runs(self, context: Context) -> Runs:
+        """How often a context runs at once, by what leads to its start."""
+        if context not in self._runs:
+            self._runs[context] = ONCE  # what starts itself
+            self._runs[context] = self._find(context)
+        return self._runs[context]
+
+    def _find(self, context: Context) -> Runs:
+        start = self._memory.start(context)
+        if start is None or context.starter is None or start.kind not in HANDED_ON or start.awaited:
+            return ONCE
+        if any(held.kind in FLAGS for held in start.held):
+            return ONCE  # who has won it starts one, and whoever comes by meanwhile none
+        meet = on_one = False
+        if self._is_made_on_demand(context.starter, start):
+            return ONCE
+        stays = self._stays(context, start)
+        for entry in self._contexts.entries.get(context.starter, {}):
+            by = self._contexts.roots[entry.context]
+            if by == context or any(FLAG_MARK in lock for lock in entry.locks):
+                continue
+            beside = (by.many and not self._memory.is_alone_each_turn(by)) or self.runs(by).meet
+            again = not beside and not stays and self._loop(context.starter, entry)
+            meet = meet or beside or bool(again)
+            on_one = on_one or (beside and entry.receiver == SHARED) or again == "one"
+        return Runs(meet, on_one)
+
+    def _is_made_on_demand(self, function: str, start: Start) -> bool:
+        """Whether a starter asks for what it stores itself: `if s.conn == nil { s.conn = dial(); go s.read() }`."""
+        accesses = list(self._effects[function].all_accesses())
+        stored = {access.path for access in accesses if access.kind == "store" and isinstance(access.path, Field)}
+        return any(a.kind == "test" and a.path in stored and a.span < start.span for a in accesses)
+
+    def _stays(self, context: Context, start: Start) -> bool:
+        """Whether a starter goes on, or waits, when it has started a context: mostly until that has ended."""
+        if any(self._contexts.roots[index] == context for index in self._contexts.covered):
+            return True
+        function = context.starter or ""
+        if self._effects[function].waits or self._effects[function].joined_at_end & LOCAL:
+            return True
+        body = self._symbols.functions[function][1].body
+        for part in records(body):
+            if isinstance(part, Loop) and part.iterable is None and part.span > start.span:
+                return True
+            if isinstance(part, Op) and part.operator == WAITS:
+                return True
+        return False
+
+    def _loop(self, function: str, entry: Entry) -> str:
+        """Whether a loop over something calls a function: "one" if all turns on one object, "several", or ""."""
+        one = True
+        for _ in range(MOST_STEPS):
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if came is None:
+                return ""
+            one = one and came.own
+            if came.looped:
+                body = self._symbols.functions[came.caller][1].body
+                loops = [stmt for stmt in around(body, came.span) if isinstance(stmt, Loop)]
+                if any(loop.iterable is None and not loop.step for loop in loops):
+                    return ""  # a service's, which mostly begins anew when all that it had started has ended
+                return "one" if one or entry.receiver == SHARED else "several"
+            function, entry = came.caller, came.entry
+        return ""
