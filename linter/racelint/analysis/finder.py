@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racelint.analysis.alive import Alive
 from racelint.analysis.application import Application
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import EXTERNAL, Context, Contexts, targets
@@ -93,7 +94,8 @@ class Finder:
     def _spreading(self) -> Spreading:
         active = {owner for context in self._found.roots for owner in self._owners(context)}
         objects = Objects(self._symbols, self._places, self._found, self._product.effects)
-        receivers = Receivers(self._symbols, self._types, self._places, objects, active)
+        alive = Alive(self._symbols, self._product.effects, self._edges)
+        receivers = Receivers(self._symbols, self._types, self._places, objects, active, alive)
         deciding = Deciding(self._product.effects, self._edges)
         return Spreading(
             self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers,

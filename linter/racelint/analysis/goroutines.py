@@ -81,7 +81,7 @@ class Goroutines:
             return Silence.OWNED
         if identity.held_apart(write, other):
             return 1
-        if (identity.is_whose(write) or identity.is_whose(other)) and not identity.locks_itself(write, other):
+        if (identity.is_whose(write) or identity.is_whose(other)) and not identity.settles(write, other):
             return 1
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1

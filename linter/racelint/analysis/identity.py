@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import ELSEWHERE, Contexts, Entry
+from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.paths import root
@@ -32,6 +32,10 @@ class Identity:
         self._ways = ways
         self._concrete = Concrete(symbols, effects, contexts)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
+        self._made: dict[str, set[str]] = defaultdict(set)  # by a type, the functions that make objects of it
+        for function, done in effects.items():
+            for _, type_id in done.made:
+                self._made[type_id].add(function)
 
     def is_family(self, first: str, second: str) -> bool:
         """Whether two types are known, and one is the other or inherits from it."""
@@ -220,6 +224,37 @@ class Identity:
     def _within(self, variable: Captured, function: str) -> Value:
         """What a variable is to a function: a parameter, if it is one of its own."""
         return self._parameter(variable) if variable.function == function else variable
+
+    def runs_on_each(self, first: Spot, second: Spot) -> bool:
+        """Whether who makes an object starts one side's context on it: that runs beside the other side on any of them.
+
+        `func New() *Hub { h := &Hub{}; go h.run(); return h }`, if nothing else makes a `Hub`.
+        """
+        return self._is_on_each(first) or self._is_on_each(second)
+
+    def _is_on_each(self, spot: Spot) -> bool:
+        context = self._contexts.roots[spot.entry.context]
+        if context.starter is None or spot.located.place.kind != "field":
+            return False
+        if self._makers(spot.located.type) != {context.starter}:
+            return False
+        made = self._made_by(spot)
+        starter = made[0] if made is not None else context.starter if self._is_of_new(spot, context) else None
+        return starter == context.starter
+
+    def _makers(self, type_id: str) -> set[str]:
+        """The functions that make objects of a type, or of one below it."""
+        return {function for each in (type_id, *self._symbols.subtypes(type_id)) for function in self._made.get(each, ())}
+
+    def _is_of_new(self, spot: Spot, context: Context) -> bool:
+        """Whether a context runs a method of what its starter has made, and an access is of that itself."""
+        starts = self._effects[context.starter or ""].starts.values()
+        started = [target for start in starts if start.span == context.span for target in targets(start.callee)]
+        return spot.located.own and bool(started) and all(isinstance(target.receiver, Fresh) for target in started)
+
+    def settles(self, first: Spot, second: Spot) -> bool:
+        """Whether it does not matter which of several objects a side is on."""
+        return self.locks_itself(first, second) or self.runs_on_each(first, second)
 
     def locks_itself(self, first: Spot, second: Spot) -> bool:
         """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""

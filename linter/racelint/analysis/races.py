@@ -157,7 +157,7 @@ class Races:
         if self._is_harmless_mostly(place, shape, write, other) or self._is_doubtful(place, shape, write, other):
             confidence = 1
         elif MAYBE in (write.receiver, other.receiver):
-            confidence = min(confidence, 2) if self.identity.locks_itself(write, other) else 1
+            confidence = min(confidence, 2) if self.identity.settles(write, other) else 1
         roots = self._contexts.roots
         callers = roots[write.entry.context].is_external and roots[other.entry.context].is_external
         if shape in OF_CLOSE_CALLS and confidence < PROVEN and not callers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from racelint.analysis.alive import Alive
 from racelint.analysis.contexts import ELSEWHERE, Entry
 from racelint.analysis.decorating import Decorating, Passed
 from racelint.analysis.effects import CallSite
@@ -18,13 +19,17 @@ from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Me
 class Receivers:
     """What is known of a callee's own instance, by the call and the entry state of the caller."""
 
-    def __init__(self, symbols: Symbols, types: Types, places: Places, objects: Objects, active: Set[str]) -> None:
+    def __init__(
+        self, symbols: Symbols, types: Types, places: Places, objects: Objects, active: Set[str],
+        alive: Alive,
+    ) -> None:  # fmt: skip
         """`active` are the types whose methods start a context, or are the root of one."""
         self._symbols = symbols
         self._types = types
         self._places = places
         self._objects = objects
         self._active = active
+        self._alive = alive
         self._decorating = Decorating(symbols, types)
         self.is_back = self._decorating.is_back
 
@@ -76,8 +81,12 @@ class Receivers:
             if site.holder is not None and self._objects.of(_whole(site.holder), caller, entry) != FRESH:
                 return OWN  # others may find it by now
             if site.started and isinstance(site.receiver, Fresh):
-                return SHARED if self._objects.is_handed_over(site.receiver, caller) else FRESH
-            return self._objects.of(site.receiver, caller, entry)
+                known = self._objects.is_handed_over(site.receiver, caller)
+                return SHARED if known or self._alive.is_alive(site.receiver, caller, site) else FRESH
+            found = self._objects.of(site.receiver, caller, entry)
+            itself = isinstance(site.receiver, Param) and self._symbols.is_instance(site.receiver)
+            goes_on = found == FRESH and itself and site.started and caller in self._alive.starters
+            return SHARED if goes_on else found
         match site.receiver:
             case Fresh(type=name) as own:
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from racelint.analysis.branching import around
-from racelint.analysis.contexts import Context, Contexts, Entry
+from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import SHARED
@@ -18,7 +18,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.starting import HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Field, Global
+from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value
 from racelint.model import Loop, Op
 from racelint.record import records
 
@@ -56,12 +56,59 @@ class Repeating:
         return runs.meet and all(self._is_common(spot, context, runs) for spot in (first, second))
 
     def _is_common(self, spot: Spot, context: Context, runs: Runs) -> bool:
-        start = root(spot.access.path)
-        if isinstance(start, Global):
+        """Whether each run has the object of an access from outside of the call that has started it."""
+        if spot.located.place.kind == "field" and spot.located.type in self._contexts.singles:
             return True
-        if isinstance(start, Captured) and not self._symbols.is_instance_of(start):
-            return f"{context.starter}".startswith(f"{start.function}.")  # a variable around the starter
-        return runs.on_one
+        path, function, entry = _holder(spot.access.path), spot.function, spot.entry
+        for _ in range(MOST_STEPS):
+            start, came = root(path), self._contexts.entries.get(function, {}).get(entry)
+            if isinstance(start, Global | TypeValue):
+                return True
+            if _is_one_of_several(path) or not isinstance(start, Param | Captured):
+                return False
+            if came is None:
+                return self._is_from_outside(start, context, runs)
+            given = self._contexts.given(came, function, start) if isinstance(start, Param) else self._seen(start, came)
+            if given is None:
+                return False
+            path, function, entry = given, came.caller, came.entry
+        return False
+
+    def _seen(self, variable: Captured, came: Came) -> Value | None:
+        """What a closure's variable is to its caller: a parameter, if the caller has made it; a variable of its own is
+        another one in each call.
+        """
+        if variable.function != came.caller:
+            return variable
+        names = [parameter.name for parameter in self._symbols.functions[came.caller][1].parameters]
+        return Param(came.caller, names.index(variable.name)) if variable.name in names else None
+
+    def _is_from_outside(self, start: Param | Captured, context: Context, runs: Runs) -> bool:
+        """Whether what a context's first function knows something by is no variable of its starter's one call."""
+        if isinstance(start, Captured) and start.function == context.starter:
+            return runs.on_one and self._symbols.is_instance_of(start)
+        if isinstance(start, Captured):
+            around = f"{context.starter}".startswith(f"{start.function}.")
+            return around and (runs.on_one or not self._symbols.is_instance_of(start))
+        for value in self._handed(start, context):
+            origin = root(value) if value is not None else None
+            if isinstance(origin, Global | TypeValue):
+                continue
+            own = isinstance(origin, Param | Captured) and self._symbols.is_instance_of(origin)
+            if value is None or not own or not runs.on_one or _is_one_of_several(value):
+                return False
+        return True
+
+    def _handed(self, parameter: Param, context: Context) -> list[Value | None]:
+        """What a starter hands to what it starts, for a parameter of that."""
+        found: list[Value | None] = []
+        for start in self._effects[context.starter or ""].starts.values():
+            if start.span != context.span:
+                continue
+            for target in targets(start.callee):
+                given = start.args if target.receiver is None else ((target.receiver,), *start.args)
+                found += given[parameter.index] if parameter.index < len(given) else (None,)
+        return found or [None]
 
     def runs(self, context: Context) -> Runs:
         """How often a context runs at once, by what leads to its start."""
@@ -127,3 +174,19 @@ class Repeating:
                 return "one" if one or entry.receiver == SHARED else "several"
             function, entry = came.caller, came.entry
         return ""
+
+
+def _holder(path: Value) -> Value:
+    """The object or the variable of which a path leads to a part."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path.base if isinstance(path, Field) else path
+
+
+def _is_one_of_several(path: Value) -> bool:
+    """Whether a path leads through an element: mostly another one each time."""
+    while isinstance(path, Field | Element | Member):
+        if isinstance(path, Element | Member):
+            return True
+        path = path.base
+    return False

@@ -375,7 +375,8 @@ class Replay(Locking, Origins, Owning):
                 args = tuple([substitute.values(values) for values in started.args])
                 known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
                 kind = "binding" if known else started.kind
-                many = started.many or started.looped
+                serves = started.through is not None and started.endless  # mostly one after the other
+                many = started.many or (started.looped and not serves)
                 through = started.through
                 self.start(value, kind, call, state, many=many, args=args, queue=started.queue, through=through)
         for callee, handed in summary.begins:
