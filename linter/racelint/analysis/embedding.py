@@ -43,6 +43,15 @@ class Embedding:
             level = inner
         return ()
 
+    def promoted(self, type_id: str, name: str) -> str | None:
+        """The method of the project that a type has through an embedded field, unless that is an interface."""
+        inner = type_id
+        for part in self.chain(type_id, name):
+            inner = next((found for chain, found in self._embedded((), inner) if chain == (part,)), "")
+            if not inner or self._symbols.types[inner][1].is_interface:
+                return None
+        return self._symbols.method(inner, name) if inner != type_id else None
+
     def _embedded(self, chain: Chain, type_id: str) -> list[tuple[Chain, str]]:
         """What a type embeds: the project's types, or "" for others."""
         module = type_id.partition(":")[0]

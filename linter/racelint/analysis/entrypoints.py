@@ -43,6 +43,8 @@ class EntryPoints:
                 yield from self._by_signature(row)
             if row.embeds:
                 yield from self._by_embedding(row)
+            if row.registers:
+                yield from self._by_registration(row)
 
     def _by_base(self, row: EntryRow) -> Iterator[Context]:
         for type_id, (source, record) in self._symbols.types.items():
@@ -128,6 +130,22 @@ class EntryPoints:
                             not row.signature or self._takes(function_id, row.signature)
                         ):
                             yield Context(row.kind, function_id, None, None, row.many, SHARED)
+
+    def _by_registration(self, row: EntryRow) -> Iterator[Context]:
+        """Methods of types that can be given to `RegisterFeedServer(registrar, FeedServer)`, which is generated."""
+        for function_id, (_, function) in self._symbols.functions.items():
+            named = any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.registers)
+            if not named or function.owner or len(function.parameters) != 2:
+                continue
+            annotation = function.parameters[1].annotation
+            asked = self._types.annotations.declared(function_id, annotation) if annotation else None
+            interface = self._types.text(asked)
+            if interface not in self._symbols.types or not self._symbols.types[interface][1].is_interface:
+                continue
+            for name in self._symbols.types[interface][1].methods:
+                for method in self._symbols.overrides(interface, name):
+                    if self._product.has(method):
+                        yield Context(row.kind, method, None, None, row.many, SHARED)
 
     def _answers(self, function_id: str, results: int) -> bool:
         """Whether a function has results: just so many, unless that does not matter."""

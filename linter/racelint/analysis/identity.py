@@ -244,7 +244,9 @@ class Identity:
 
     def _makers(self, type_id: str) -> set[str]:
         """The functions that make objects of a type, or of one below it."""
-        return {function for each in (type_id, *self._symbols.subtypes(type_id)) for function in self._made.get(each, ())}
+        return {
+            function for each in (type_id, *self._symbols.subtypes(type_id)) for function in self._made.get(each, ())
+        }
 
     def _is_of_new(self, spot: Spot, context: Context) -> bool:
         """Whether a context runs a method of what its starter has made, and an access is of that itself."""

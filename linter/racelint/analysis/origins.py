@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, visible
+from racelint.analysis.effects import CALLABLE
 from racelint.analysis.handing import Handing, named_in
 from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
 from racelint.analysis.settling import SORTS, placed, put_in_order
@@ -195,6 +196,8 @@ class Origins(Handing):
                     for value in substitute(content.value):
                         key = content.key if isinstance(content.key, Literal | Global) else None
                         self.put(moved, value, key, spread=content.spread)
+                        if isinstance(value, CALLABLE) and isinstance(key, Literal) and key.type == FIELD:
+                            self.effects.store(Field(moved, str(key.value)), value)
 
     # --- containers made here -----------------------------------------------------------------------------------------
 

@@ -394,13 +394,15 @@ class Symbols:
         return any(kind.module in TESTING for kind in inner)
 
     def overrides(self, type_id: str, name: str) -> list[str]:
-        """The methods that types below this one put in place of its own."""
-        found = []
+        """The methods that types below this one put in place of its own, or have through what they embed."""
+        found: dict[str, None] = {}
         for subtype in sorted(self.subtypes(type_id)):
             source, record = self.types[subtype]
             if name in record.methods:
-                found.append(f"{source.name}:{record.methods[name]}")
-        return found
+                found[f"{source.name}:{record.methods[name]}"] = None
+            elif record.embedded and (promoted := self.embedding.promoted(subtype, name)):
+                found[promoted] = None
+        return list(found)
 
     def owner_of(self, function_id: str) -> str:
         """The type that a method belongs to, "" for other functions."""

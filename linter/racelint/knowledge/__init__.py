@@ -38,6 +38,7 @@ LISTS = (
     "decorators",
     "signature",
     "embeds",
+    "registers",
     "marks",
     "receivers",
     "words",
@@ -191,7 +192,8 @@ class EntryRow:
     object of its own, "own" if each object has its one context, else "shared"; `only` is "sync" or "async" if the row
     holds for such functions alone. `workers` names the field of a library's type, "package.Type.Field", in which the
     type that has the method says how many calls may run at once, if it says so. `results` is how many results they
-    have, 0 if that does not matter.
+    have, 0 if that does not matter. `registers` names generated functions of the program, the second parameter of which
+    is an interface: all methods that it asks for are called, of whatever type has them.
     """
 
     kind: str
@@ -203,6 +205,7 @@ class EntryRow:
     given: tuple[str, ...] = ()
     signature: tuple[str, ...] = ()
     embeds: tuple[str, ...] = ()
+    registers: tuple[str, ...] = ()
     many: bool = True
     instance: str = "shared"
     only: str = ""

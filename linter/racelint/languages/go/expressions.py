@@ -63,13 +63,13 @@ class Expressions(TypeRefs):
             "binary_expression": self._binary, "parenthesized_expression": lambda n: self.expr(parts(n)[0]),
             "composite_literal": self._composite, "func_literal": self.closure,
             "type_assertion_expression": self._assertion, "type_conversion_expression": self._conversion,
-            "type_instantiation_expression": lambda n: self.expr(parts(n)[0]), "variadic_argument": self._spread,
+            "type_instantiation_expression": self._instantiation, "variadic_argument": self._spread,
             "int_literal": self._number, "float_literal": self._literal, "imaginary_literal": self._literal,
             "rune_literal": self._literal, "interpreted_string_literal": self._string,
             "raw_string_literal": self._string,
             "true": lambda n: Const(True), "false": lambda n: Const(False), "nil": lambda n: Const(None),
             "iota": lambda n: Op("iota", (), self.span(n)), "type_identifier": self._identifier,
-            "generic_type": lambda n: self.expr(field(n, "type")), "qualified_type": self._qualified_name,
+            "generic_type": self._generic_name, "qualified_type": self._qualified_name,
             "literal_element": lambda n: self.expr(parts(n)[0]),
         }  # fmt: skip
 
@@ -191,6 +191,23 @@ class Expressions(TypeRefs):
 
     def _index(self, node: Node) -> Expr:
         return Item(self.expr(field(node, "operand")), self.expr(field(node, "index")), self.span(node))
+
+    def _instantiation(self, node: Node) -> Expr:
+        """`Map[string]`, or `table[labels[consts.Key]]`, which reads like it: only the name tells them apart."""
+        named, *given = parts(node)
+        return self._of_name(self.expr(named), given, node)
+
+    def _generic_name(self, node: Node) -> Expr:
+        given = [parts(each)[0] if each.type == "type_elem" else each for each in parts(field(node, "type_arguments"))]
+        return self._of_name(self.expr(field(node, "type")), given, node)
+
+    def _of_name(self, named: Expr, given: list[Node], node: Node) -> Expr:
+        """An element of a variable, or a function or type that is made of a generic one."""
+        base = named
+        while isinstance(base, Attr | Item):
+            base = base.base
+        is_variable = isinstance(base, Name) and base.scope != "global"
+        return Item(named, self.expr(given[0]), self.span(node)) if is_variable and len(given) == 1 else named
 
     def _slice(self, node: Node) -> Expr:
         bounds = [node.child_by_field_name(name) for name in ("start", "end", "capacity")]
