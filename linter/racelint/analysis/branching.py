@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racelint.model import Block, Branch, Defer, Hold, Jump, Labelled, Loop, Stmt, Try
+from racelint.model import Block, Branch, Defer, Hold, Jump, Labelled, Loop, Op, Stmt, Try
 from racelint.record import records
 from racelint.span import Span
 
@@ -44,6 +44,11 @@ def is_never_behind(body: Block, first: Span, second: Span) -> bool:
     return are_alternatives(body, first, second) or (
         first[:2] < second[:2] and not any(s.span.holds(first) for s in around(body, second) if isinstance(s, Loop))
     )
+
+
+def waits(body: Block) -> bool:
+    """Whether a function itself receives from a channel anywhere."""
+    return any(isinstance(part, Op) and part.operator == "receive" for part in records(body))
 
 
 def is_looped(body: Block, spot: Span) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from racelint.analysis.branching import around
+from racelint.analysis.branching import around, waits
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.memory import Memory
@@ -19,11 +19,10 @@ from racelint.analysis.starting import HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value
-from racelint.model import Loop, Op
+from racelint.model import Loop
 from racelint.record import records
 
 MOST_STEPS = 20  # calls from a starter up to a loop
-WAITS = "receive"  # the operator of who waits for a channel
 
 
 class Runs(NamedTuple):
@@ -119,14 +118,14 @@ class Repeating:
 
     def _find(self, context: Context) -> Runs:
         start = self._memory.start(context)
-        if start is None or context.starter is None or start.kind not in HANDED_ON or start.awaited:
+        if start is None or context.starter is None or start.kind not in HANDED_ON:
             return ONCE
         if any(held.kind in FLAGS for held in start.held):
             return ONCE  # who has won it starts one, and whoever comes by meanwhile none
         meet = on_one = False
         if self._is_made_on_demand(context.starter, start):
             return ONCE
-        stays = self._stays(context, start)
+        stays = start.awaited or self._stays(context, start)
         for entry in self._contexts.entries.get(context.starter, {}):
             by = self._contexts.roots[entry.context]
             if by == context or any(FLAG_MARK in lock for lock in entry.locks):
@@ -151,12 +150,8 @@ class Repeating:
         if self._effects[function].waits or self._effects[function].joined_at_end & LOCAL:
             return True
         body = self._symbols.functions[function][1].body
-        for part in records(body):
-            if isinstance(part, Loop) and part.iterable is None and part.span > start.span:
-                return True
-            if isinstance(part, Op) and part.operator == WAITS:
-                return True
-        return False
+        serves = [part for part in records(body) if isinstance(part, Loop) and part.iterable is None]
+        return waits(body) or any(loop.span > start.span for loop in serves)
 
     def _loop(self, function: str, entry: Entry) -> str:
         """Whether a loop over something calls a function: "one" if all turns on one object, "several", or ""."""

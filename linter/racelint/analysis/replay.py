@@ -379,6 +379,9 @@ class Replay(Locking, Origins, Owning):
                 many = started.many or (started.looped and not serves)
                 through = started.through
                 self.start(value, kind, call, state, many=many, args=args, queue=started.queue, through=through)
+                if through is not None and started.awaited:
+                    state.running -= {call}
+                    self.await_started(call)
         for callee, handed in summary.begins:
             args = tuple([substitute.values(values) for values in handed])
             for value in substitute(callee):
@@ -394,9 +397,13 @@ class Replay(Locking, Origins, Owning):
         state.joined |= summary.joins & (THREADS | TASKS)
         if alone and summary.starts_any and summary.joins & LOCAL:
             state.wait()  # it has waited for all that it has started
-            for key, start in self.effects.starts.items():
-                if call.holds(start.span):
-                    self.effects.starts[key] = start._replace(awaited=True)
+            self.await_started(call)
+
+    def await_started(self, call: Span) -> None:
+        """What a call has started has ended when it returns."""
+        for key, start in self.effects.starts.items():
+            if call.holds(start.span):
+                self.effects.starts[key] = start._replace(awaited=True)
 
     def _replay_told(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """What a callee surely does with channels and groups, by which it may wait for what was started here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
+from racelint.analysis.branching import waits
 from racelint.analysis.effects import Start
 from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
@@ -96,9 +97,11 @@ class Starting(Body):
         if named and len(self.summary.starts) < MOST_EVENTS:
             self.summary.starts[start] = None
         if kind in HANDED_ON:
-            for called, its_args in self.called_by_started(callee, args, span, state):
+            over = waits(self.function.body)  # mostly for it, or until nobody wants its result
+            for called, given_it in self.called_by_started(callee, args, span, state):
+                one = start._replace(callee=called, args=given_it, through=(self.id, span), awaited=over)
                 if len(self.summary.starts) < MOST_EVENTS:
-                    self.summary.starts[start._replace(callee=called, args=its_args, through=(self.id, span))] = None
+                    self.summary.starts[one] = None
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
         if handed and kind != "process":  # that has a memory of its own
             self.replay_started(callee, args, span, state)
