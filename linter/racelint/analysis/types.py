@@ -160,7 +160,7 @@ class Types:
                 if isinstance(found, LibraryType) and found.name in WIDE:
                     found = only(self._assigned(module, record)) or found
                 if found is not None:
-                    return found
+                    return self._narrowed(found, self._assigned(module, record))
             options += self._assigned(module, record)
         method = self._symbols.method(type_id, name)
         if not options and method is not None and self._symbols.functions[method][1].is_property:
@@ -171,6 +171,14 @@ class Types:
         put = [(module, f) for owner, module in lines for f in self._symbols.fillings.get((owner, name), ())]
         given = [(f"{module}:{f.function}", f.value) for module, f in put[:MOST_GIVEN]]
         return self._given.filled(only(options), given)
+
+    def _narrowed(self, declared: TypeOf, stored: list[TypeOf | None]) -> TypeOf:
+        """The mapping that is stored where one is declared, if just looking something up changes that: a defaultdict."""
+        kept = only(stored)
+        if not isinstance(declared, LibraryType) or not isinstance(kept, LibraryType):
+            return declared
+        kinds = [found.kind for found in map(self.structures.behaviour, (declared, kept)) if found is not None]
+        return declared._replace(name=kept.name) if kinds == ["mapping", "default mapping"] else declared
 
     def member(self, type_id: str, name: str) -> TypeOf | None:
         """The type of a field, the type's own or one that it embeds."""
