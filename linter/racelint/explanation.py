@@ -25,7 +25,8 @@ class Lock:
 class Reach:
     """One way in which a function is reached: the context, whether several of it run at once, calls, locks on entry.
 
-    `instance` says whose the method's own object is there: "shared", "own" (each context has one), "fresh", "unknown".
+    `instance` says whose the method's own object is there: "shared", "own" (each context has one), "fresh", "unknown",
+    or "alive" (its own, and of what it has started).
     """
 
     context: Context

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 from racelint.analysis.contexts import targets
@@ -12,7 +11,7 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Fresh, FunctionValue, Param
 
-MOST_ROUNDS = 4  # functions through which an object comes
+MOST_ROUNDS = 4  # methods of one object that call each other
 
 
 class Alive:
@@ -28,14 +27,13 @@ class Alive:
         self.starters = {f for f in effects if symbols.is_ordered_by_steps(f) and self._starts_on_itself(f)}
         for _ in range(MOST_ROUNDS):
             self.starters |= {f for f in edges.calls if f not in self.starters and self._calls_on_itself(f)}
-        self._made: dict[str, set[str]] = defaultdict(set)  # by a function, the types of what it has made and started
-        for function in effects:
-            if symbols.is_ordered_by_steps(function):
-                self._made[function] |= self._makes_and_starts(function)
-        for _ in range(MOST_ROUNDS):
-            for caller, calls in edges.calls.items():
-                for callee, _ in calls:
-                    self._made[caller] |= self._made.get(callee, set())
+        self._started = {function: self._starts_on_new(function) for function in effects}
+        self._makers = {
+            (span[:2], type_id): function
+            for function, each in effects.items()
+            if self._started[function]
+            for span, type_id in each.made
+        }
 
     def _starts_on_itself(self, function: str) -> bool:
         return any(
@@ -57,14 +55,12 @@ class Alive:
             for callee, site in self._edges.calls[function]
         )
 
-    def _makes_and_starts(self, function: str) -> set[str]:
-        effects = self._effects[function]
-        started = [
-            target.receiver
-            for start in effects.starts.values()
-            if start.kind == GOROUTINE
-            for target in targets(start.callee)
-        ]
+    def _starts_on_new(self, function: str) -> set[str]:
+        """The types of what a function makes and starts something on."""
+        if not self._symbols.is_ordered_by_steps(function):
+            return set()
+        starts = [start for start in self._effects[function].starts.values() if start.kind == GOROUTINE]
+        started = [target.receiver for start in starts for target in targets(start.callee)]
         started += [site.receiver for callee, site in self._edges.calls.get(function, ()) if callee in self.starters]
         return {each.type for each in started if isinstance(each, Fresh)}
 
@@ -72,9 +68,10 @@ class Alive:
         """Whether something runs on an object when its maker makes a call: a method of its own has started that, or
         the factory that it comes from.
         """
-        for callee, other in self._edges.calls.get(caller, ()):
-            if other.receiver == made and callee in self.starters and other.span[:2] < site.span[:2]:
-                return True
-            if other.span == made.site.span and made.type in self._made.get(callee, ()):
-                return True
-        return False
+        origin = made.site.origin
+        if origin is not None and made.type in self._started.get(self._makers.get((origin[:2], made.type), ""), ()):
+            return True
+        return any(
+            other.receiver == made and callee in self.starters and other.span[:2] < site.span[:2]
+            for callee, other in self._edges.calls.get(caller, ())
+        )

@@ -10,7 +10,7 @@ from racelint.analysis.declared import Declared as Annotations
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.held import HeldLocks
-from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED
+from racelint.analysis.objects import ALIVE, FRESH, MAYBE, OWN, SHARED
 from racelint.analysis.places import Place, Places, sides, surely
 from racelint.analysis.races import MOST_SPOTS, Races
 from racelint.analysis.spots import Pair, Silence, Spot
@@ -26,7 +26,7 @@ from racelint.model import Function
 
 MOST_COUNTERPARTS = 12
 MOST_CONTEXTS = 12
-INSTANCE = {SHARED: "shared", OWN: "own", FRESH: "fresh", MAYBE: "unknown"}
+INSTANCE = {SHARED: "shared", ALIVE: "alive", OWN: "own", FRESH: "fresh", MAYBE: "unknown"}
 # How far a pair came on its way to being a race: of several reasons the last one tells most.
 PROGRESS = (
     Silence.UNREACHED, Silence.HARMLESS, Silence.APART, Silence.ORDERED, Silence.UNKNOWN, Silence.OWNED,

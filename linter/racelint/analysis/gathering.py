@@ -7,7 +7,7 @@ from collections import defaultdict
 from racelint.analysis.contexts import Contexts, Entry, is_early, is_possible
 from racelint.analysis.effects import WRITES, Access, Act, Effects
 from racelint.analysis.memory import Memory
-from racelint.analysis.objects import FRESH, MAYBE, SHARED, Objects
+from racelint.analysis.objects import ALIVE, FRESH, MAYBE, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places
 from racelint.analysis.spots import Silence, Spot
@@ -72,7 +72,7 @@ class Gathering:
                 continue
             receiver = self._receiver(function_id, located, access.path, entry)
             if receiver == FRESH and access.started and located.own and self._shares_itself(function_id):
-                receiver = SHARED
+                receiver = ALIVE
             if located.place.kind != "field" or (located.own and name == "__init__"):
                 receiver = SHARED  # a constructor that has started something is no longer alone with the object
             if receiver != FRESH:

@@ -10,7 +10,7 @@ from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import decodes, prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.modes import Mode, are_apart
-from racelint.analysis.objects import OWN
+from racelint.analysis.objects import ALIVE, OWN
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.repeating import Repeating
@@ -65,7 +65,7 @@ class Goroutines:
         if one == two:
             if not (one.many or self._repeating.share(one, write, other)) or memory.is_alone_each_turn(one):
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
-            if OWN in (write.receiver, other.receiver):
+            if not {OWN, ALIVE}.isdisjoint((write.receiver, other.receiver)):
                 return Silence.OWNED
             own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
             if own and is_for_own_key(other, self._symbols, self._contexts):
@@ -74,7 +74,9 @@ class Goroutines:
                 return Silence.ONE_CONTEXT
         elif one.is_external and two.is_external:
             return Silence.CALLERS
-        elif write.receiver == OWN and other.receiver == OWN:
+        elif write.receiver == other.receiver and write.receiver in (OWN, ALIVE):
+            return Silence.OWNED
+        if not (self._has_started(write, other) and self._has_started(other, write)):
             return Silence.OWNED
         identity = self._identity
         if identity.made_by_two(write, other):
@@ -93,6 +95,13 @@ class Goroutines:
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
+
+    def _has_started(self, spot: Spot, other: Spot) -> bool:
+        """Whether what is a context's own is known to the other one, because the way there has started that."""
+        if spot.receiver != ALIVE:
+            return True
+        under = self._contexts.started_under
+        return any(other.entry.context in under.get(function, ()) for function in self._ways.functions(spot))
 
     def _are_in_two_programs(self, write: Spot, one: Context, other: Spot, two: Context) -> bool:
         """Whether no main package of the repository imports what leads to both accesses."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from racelint.analysis.places import Places
     from racelint.analysis.symbols import Symbols
 
-FRESH, OWN, MAYBE, SHARED = 0, 1, 2, 3  # nobody else's yet; one for each context; unknown; shared
+# nobody else's yet; one for each context; the context's own, and of what it has started on it; unknown; shared
+FRESH, OWN, ALIVE, MAYBE, SHARED = range(5)
 MOST_STEPS = 8  # calls through which an object is handed on
 
 

@@ -8,7 +8,7 @@ from racelint.analysis.alive import Alive
 from racelint.analysis.contexts import ELSEWHERE, Entry
 from racelint.analysis.decorating import Decorating, Passed
 from racelint.analysis.effects import CallSite
-from racelint.analysis.objects import FRESH, MAYBE, OWN, SHARED, Objects
+from racelint.analysis.objects import ALIVE, FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.symbols import Symbols
@@ -82,11 +82,11 @@ class Receivers:
                 return OWN  # others may find it by now
             if site.started and isinstance(site.receiver, Fresh):
                 known = self._objects.is_handed_over(site.receiver, caller)
-                return SHARED if known or self._alive.is_alive(site.receiver, caller, site) else FRESH
+                return SHARED if known else ALIVE if self._alive.is_alive(site.receiver, caller, site) else FRESH
             found = self._objects.of(site.receiver, caller, entry)
             itself = isinstance(site.receiver, Param) and self._symbols.is_instance(site.receiver)
             goes_on = found == FRESH and itself and site.started and caller in self._alive.starters
-            return SHARED if goes_on else found
+            return ALIVE if goes_on else found
         match site.receiver:
             case Fresh(type=name) as own:
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it

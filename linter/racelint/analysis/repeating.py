@@ -56,8 +56,6 @@ class Repeating:
 
     def _is_common(self, spot: Spot, context: Context, runs: Runs) -> bool:
         """Whether each run has the object of an access from outside of the call that has started it."""
-        if spot.located.place.kind == "field" and spot.located.type in self._contexts.singles:
-            return True
         path, function, entry = _holder(spot.access.path), spot.function, spot.entry
         for _ in range(MOST_STEPS):
             start, came = root(path), self._contexts.entries.get(function, {}).get(entry)
@@ -133,7 +131,8 @@ class Repeating:
             beside = (by.many and not self._memory.is_alone_each_turn(by)) or self.runs(by).meet
             again = not beside and not stays and self._loop(context.starter, entry)
             meet = meet or beside or bool(again)
-            on_one = on_one or (beside and entry.receiver == SHARED) or again == "one"
+            shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
+            on_one = on_one or (beside and shared) or again == "one"
         return Runs(meet, on_one)
 
     def _is_made_on_demand(self, function: str, start: Start) -> bool:
@@ -141,6 +140,25 @@ class Repeating:
         accesses = list(self._effects[function].all_accesses())
         stored = {access.path for access in accesses if access.kind == "store" and isinstance(access.path, Field)}
         return any(a.kind == "test" and a.path in stored and a.span < start.span for a in accesses)
+
+    def _is_one_for_all(self, function: str, entry: Entry, by: Context) -> bool:
+        """Whether all runs of a context come to a method on one object: not through what each has for itself."""
+        path: Value = Param(function, 0)
+        if not self._symbols.is_instance(path):
+            return True  # of a function it does not matter
+        for _ in range(MOST_STEPS):
+            start, came = root(path), self._contexts.entries.get(function, {}).get(entry)
+            if isinstance(start, Global | TypeValue):
+                return True
+            if _is_one_of_several(path) or not isinstance(start, Param | Captured):
+                return False
+            if came is None:
+                return by.receiver == SHARED and self._symbols.is_instance_of(start)
+            given = self._contexts.given(came, function, start) if isinstance(start, Param) else self._seen(start, came)
+            if given is None:
+                return False
+            path, function, entry = given, came.caller, came.entry
+        return False
 
     def _stays(self, context: Context, start: Start) -> bool:
         """Whether a starter goes on, or waits, when it has started a context: mostly until that has ended."""
@@ -153,6 +171,15 @@ class Repeating:
         serves = [part for part in records(body) if isinstance(part, Loop) and part.iterable is None]
         return waits(body) or any(loop.span > start.span for loop in serves)
 
+    def _is_part(self, came: Came, callee: str) -> bool:
+        """Whether a method is called on what the caller's own instance has in a field, or on a package's variable."""
+        site = self._contexts.sites.get((came.caller, came.span, callee))
+        path = site.receiver if site is not None else None
+        if path is None or _is_one_of_several(path):
+            return False
+        start = root(path)
+        return isinstance(start, Global) or (isinstance(start, Param) and self._symbols.is_instance(start))
+
     def _loop(self, function: str, entry: Entry) -> str:
         """Whether a loop over something calls a function: "one" if all turns on one object, "several", or ""."""
         one = True
@@ -160,13 +187,13 @@ class Repeating:
             came = self._contexts.entries.get(function, {}).get(entry)
             if came is None:
                 return ""
-            one = one and came.own
+            one = one and (came.own or self._is_part(came, function))
             if came.looped:
                 body = self._symbols.functions[came.caller][1].body
                 loops = [stmt for stmt in around(body, came.span) if isinstance(stmt, Loop)]
                 if any(loop.iterable is None and not loop.step for loop in loops):
                     return ""  # a service's, which mostly begins anew when all that it had started has ended
-                return "one" if one or entry.receiver == SHARED else "several"
+                return "one" if one else "several"
             function, entry = came.caller, came.entry
         return ""
 

@@ -375,8 +375,8 @@ class Replay(Locking, Origins, Owning):
                 args = tuple([substitute.values(values) for values in started.args])
                 known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
                 kind = "binding" if known else started.kind
-                serves = started.through is not None and started.endless  # mostly one after the other
-                many = started.many or (started.looped and not serves)
+                in_turn = started.through is not None and (started.endless or started.awaited)  # mostly
+                many = started.many or (started.looped and not in_turn)
                 through = started.through
                 self.start(value, kind, call, state, many=many, args=args, queue=started.queue, through=through)
                 if through is not None and started.awaited:

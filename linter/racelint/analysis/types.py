@@ -173,7 +173,7 @@ class Types:
         return self._given.filled(only(options), given)
 
     def _narrowed(self, declared: TypeOf, stored: list[TypeOf | None]) -> TypeOf:
-        """The mapping that is stored where one is declared, if just looking something up changes that: a defaultdict."""
+        """The mapping that is stored where one is declared, if looking something up changes that: a defaultdict."""
         kept = only(stored)
         if not isinstance(declared, LibraryType) or not isinstance(kept, LibraryType):
             return declared

@@ -14,6 +14,7 @@ from racelint.reporters.excerpt import clean
 VERSION = 1
 INSTANCE = {
     "own": "with an object of its own", "fresh": "on an object that nobody else knows yet", "shared": "",
+    "alive": "on an object that only it and what it has started know",
     "unknown": "it is unknown whose object it is on",
 }  # fmt: skip
 
