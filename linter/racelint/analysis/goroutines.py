@@ -287,6 +287,8 @@ class Goroutines:
             return 1
         if self._strangers.hardly_meet(write, other):
             return 1
+        if caller.receiver == ALIVE:
+            return 2  # its maker goes on with what runs
         return min(2, self._callers.beside(write, other, context))
 
 
