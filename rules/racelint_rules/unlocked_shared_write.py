@@ -190,6 +190,15 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     in or takes them out is told (medium), whoever the receiver may be; not so if the field gets another map behind the
     send, or the sender waits for an answer.
 
+    What a spot starts runs several times at once where that spot is passed again before the last one has ended: by what
+    answers requests, or in a loop that only goes over something (`for _, name := range names { p.spawn(name) }`), if all
+    of them come to one object. Not so if the function waits, if a flag or `sync.Once` lets one through, if what is stored
+    there is asked for first, and in loops without an end, which mostly begin anew when all is over. What a helper starts
+    is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`.
+
+    An object on which a method of its own, or its factory, has started something is known to that, whoever else uses it
+    then; so is each object of a type if the one function that makes them does that (medium).
+
     Closures that answer requests share the variables of the function that has made them, if that runs once or returns
     the handler. Closures and methods that are handed to helpers and workers are followed there. Of a type of which the
     program makes one object all accesses are of that object. Of two types behind one interface that start the same
