@@ -67,6 +67,8 @@ class Goroutines:
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
             if not {OWN, ALIVE}.isdisjoint((write.receiver, other.receiver)):
                 return Silence.OWNED
+            if all(_is_of_its_run(spot, one) for spot in (write, other)):
+                return Silence.OWNED
             own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
             if own and is_for_own_key(other, self._symbols, self._contexts):
                 return Silence.ONE_CONTEXT
@@ -290,6 +292,12 @@ class Goroutines:
         if caller.receiver == ALIVE:
             return 2  # its maker goes on with what runs
         return min(2, self._callers.beside(write, other, context))
+
+
+def _is_of_its_run(spot: Spot, context: Context) -> bool:
+    """Whether an access starts from a variable of what a context runs: each run has its own."""
+    start = root(spot.access.path)
+    return isinstance(start, Captured) and f"{start.function}.".startswith(f"{context.function}.")
 
 
 def _method(function: Function) -> tuple[str, str]:
