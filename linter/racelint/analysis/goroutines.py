@@ -67,7 +67,7 @@ class Goroutines:
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
             if not {OWN, ALIVE}.isdisjoint((write.receiver, other.receiver)):
                 return Silence.OWNED
-            if all(_is_of_its_run(spot, one) for spot in (write, other)):
+            if all(_is_of_its_run(spot, one) or self._is_of_its_start(spot, one) for spot in (write, other)):
                 return Silence.OWNED
             own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
             if own and is_for_own_key(other, self._symbols, self._contexts):
@@ -97,6 +97,16 @@ class Goroutines:
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
+
+    def _is_of_its_start(self, spot: Spot, context: Context) -> bool:
+        """Whether an access starts from a variable of the starter's one call, or turn: another start has another one."""
+        start = root(spot.access.path)
+        if not isinstance(start, Captured) or start.function != context.starter:
+            return False
+        if self._symbols.is_instance_of(start):
+            return False
+        alone = self._memory.is_alone_each_turn(context, of_one_call=True)
+        return alone or self._memory.is_new_each_turn(spot.access.path, context)
 
     def _has_started(self, spot: Spot, other: Spot) -> bool:
         """Whether what is a context's own is known to the other one, because the way there has started that."""
