@@ -99,7 +99,7 @@ class Goroutines:
         return 3 if certain else 2
 
     def _is_of_its_start(self, spot: Spot, context: Context) -> bool:
-        """Whether an access starts from a variable of the starter's one call, or turn: another start has another one."""
+        """Whether an access starts from a variable of the starter's one call, or turn: others have others."""
         start = root(spot.access.path)
         if not isinstance(start, Captured) or start.function != context.starter:
             return False
