@@ -26,6 +26,8 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge
 
+MOST_BEGUN = 12  # functions that one helper is given to start: of more nobody knows which of them meet
+
 
 class Finder:
     """Builds `Contexts` out of the effects of all functions."""
@@ -74,11 +76,13 @@ class Finder:
         self._found.modes.update(modes.all())
         self._found.modes_of_starts.update(modes.of_starts(self._found.modes))
         application = Application(self._symbols, self._types, self._product, self._edges)
-        started = list(roots.started())
         for effects in self._product.effects.values():
             for start in effects.starts.values():
                 if start.through is not None:
                     self._found.begun.setdefault(start.through, set()).update(t.function for t in targets(start.callee))
+        for helper in [helper for helper, begun in self._found.begun.items() if len(begun) > MOST_BEGUN]:
+            del self._found.begun[helper]
+        started = list(roots.started(self._found.begun))
         run = {context.function for context in (*started, *entered)}
         running = run | self._edges.called
         live = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator, Set
 
 from racelint.analysis.application import Application
 from racelint.analysis.contexts import EXTERNAL, Context, targets
@@ -16,6 +16,7 @@ from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
 from racelint.knowledge import Knowledge
 from racelint.model import Attr, Build, Expr, Name, Turn
+from racelint.span import Span
 
 THREADED = frozenset({"thread", "pool"})  # what runs no coroutine by calling it
 
@@ -30,11 +31,11 @@ class Roots:
         self._product = product
         self._edges = edges
 
-    def started(self) -> Iterator[Context]:
-        """What the functions of the project start."""
+    def started(self, helpers: Collection[tuple[str, Span]]) -> Iterator[Context]:
+        """What the functions of the project start, themselves or through one of these helpers."""
         for function_id, effects in self._product.effects.items():
             for start in effects.starts.values():
-                if start.kind == "binding":
+                if start.kind == "binding" or (start.through is not None and start.through not in helpers):
                     continue
                 if isinstance(start.callee, Field | Captured):
                     for target in self._edges.kept_at(start.callee):
