@@ -277,19 +277,23 @@ def test_an_interrupt_of_code_made_from_text_is_told_by_the_status(tmp_path):
 def test_an_interrupt_leaves_no_traceback_and_no_file(tree, bug, said, jobs):
     root = tree({f"a{number}.py": bug * 100 for number in range(24)})
     options = ["--verbose", "--no-cache", "--jobs", jobs, "--output", "report.txt"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "racelint", "check", *options],
-        cwd=root,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        # A suite that runs in the background ignores interrupts, and so would what it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    assert process.stderr is not None
-    before = next(line for line in process.stderr if said.encode() in line)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the job
-    out, errors = process.communicate(timeout=60)
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "racelint", "check", *options],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            # A suite that runs in the background ignores interrupts, and so would what it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        assert process.stderr is not None
+        before = next(line for line in process.stderr if said.encode() in line)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the job
+        out, errors = process.communicate(timeout=60)
+        if b"Exception ignored in" not in errors:
+            break
+        (root / "report.txt").unlink()  # CPython drops an interrupt that comes in the callback of an import's lock
     assert (process.returncode, out) == (130, b""), (before, errors)
     assert b"Traceback" not in errors
     assert [path.name for path in root.iterdir() if path.suffix != ".py"] == []
