@@ -7,12 +7,24 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.cancelling import Cancelling
-from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects
+from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
-from racelint.analysis.state import FLAG, FLAGS, MAYBE_HELD, WAIT, Conditions, Held, Resize, State, surely_held
+from racelint.analysis.state import (
+    CLOSED,
+    DONE,
+    FLAG,
+    FLAGS,
+    MAYBE_HELD,
+    WAIT,
+    Conditions,
+    Held,
+    Resize,
+    State,
+    surely_held,
+)
 from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.values import (
     NOTHING_KNOWN,
@@ -181,6 +193,50 @@ class Body(Flow[State, Frame]):
         paths = tuple([self.kept_at(value) for value in channels])
         if all([isinstance(path, Captured | Param | Global | Field) for path in paths]):
             self.tell(operation, paths, span, state)
+            if operation == CLOSED and len(paths) == 1 and state.running:
+                self._wait_for_closer(paths[0], span, state)
+
+    def _wait_for_closer(self, channel: Value, span: Span, state: State) -> None:
+        """The one that was started here to close a channel has done so, and before that has waited for its group.
+
+        `go func() { group.Wait(); close(results) }()`, then a loop over the results.
+        """
+        closers = {at: start for at, start in self._started(state) if ("close", channel) in self._tells_of(start)}
+        for at, start in closers.items() if len(closers) == 1 else ():
+            for group in [path for operation, path in self._tells_of(start) if operation == WAIT]:
+                self.tell(WAIT, (group,), span, state)
+                self.wait_for_group(group, state)
+            state.end({at})
+
+    def wait_for_group(self, group: Value, state: State) -> None:
+        """What was started here and tells a group when it is done has ended."""
+        members = {at: True for at, _ in self._started(state)}
+        for at, start in self._started(state):
+            members[at] &= self._is_member(start, group)
+        state.end({at for at, ended in members.items() if ended})
+
+    def _started(self, state: State) -> Iterator[tuple[Span, Start]]:
+        """What was started here and may still run."""
+        for (span, callee), start in self.effects.starts.items() if state.running else ():
+            if span in state.running and isinstance(callee, FunctionValue):
+                yield span, start
+
+    def _is_member(self, start: Start, group: Value) -> bool:
+        """Whether what was started tells a group when it is done, or counts itself out: `wg.Add(-1)`."""
+        assert isinstance(start.callee, FunctionValue)
+        member = self.summaries.of(start.callee.function)
+        return start.group == group or group in member.renewed or (DONE, group) in member.told
+
+    def _tells_of(self, start: Start) -> frozenset[tuple[str, Value]]:
+        """What a function that was started here surely does with channels and groups."""
+        assert isinstance(start.callee, FunctionValue)
+        return self.summaries.of(start.callee.function).told
+
+    def group_of(self, callee: Value) -> Value | None:
+        """The group that a function which is started here tells when it is done, if it is one."""
+        told = self.summaries.of(callee.function).told if isinstance(callee, FunctionValue) else ()
+        groups = [path for operation, path in told if operation == DONE]
+        return groups[0] if len(groups) == 1 else None
 
     def tell(self, operation: str, paths: Values, span: Span, state: State) -> None:
         """Remember what is done with channels, contexts, flags or groups that others know."""

@@ -228,8 +228,11 @@ class Identity:
     def runs_on_each(self, first: Spot, second: Spot) -> bool:
         """Whether who makes an object starts one side's context on it: that runs beside the other side on any of them.
 
-        `func New() *Hub { h := &Hub{}; go h.run(); return h }`, if nothing else makes a `Hub`.
+        `func New() *Hub { h := &Hub{}; go h.run(); return h }`, if nothing else makes a `Hub`. Two runs of that one
+        context are on two of them.
         """
+        if first.entry.context == second.entry.context:
+            return False
         return self._is_on_each(first) or self._is_on_each(second)
 
     def _is_on_each(self, spot: Spot) -> bool:

@@ -19,7 +19,7 @@ from racelint.analysis.starting import HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value
-from racelint.model import Loop
+from racelint.model import Const, Loop
 from racelint.record import records
 
 MOST_STEPS = 20  # calls from a starter up to a loop
@@ -191,11 +191,16 @@ class Repeating:
             if came.looped:
                 body = self._symbols.functions[came.caller][1].body
                 loops = [stmt for stmt in around(body, came.span) if isinstance(stmt, Loop)]
-                if any(loop.iterable is None and not loop.step for loop in loops):
+                if any(loop.iterable is None and not _counts(loop) for loop in loops):
                     return ""  # a service's, which mostly begins anew when all that it had started has ended
                 return "one" if one else "several"
             function, entry = came.caller, came.entry
         return ""
+
+
+def _counts(loop: Loop) -> bool:
+    """Whether a loop counts up to an end: not one that tries again until it is left."""
+    return bool(loop.step) and not (isinstance(loop.test, Const) and bool(loop.test.value))
 
 
 def _holder(path: Value) -> Value:

@@ -21,7 +21,6 @@ from racelint.analysis.origins import Origins
 from racelint.analysis.owning import Owning
 from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
 from racelint.analysis.state import (
-    DONE,
     LOCAL,
     MAYBE_HELD,
     TASKS,
@@ -378,7 +377,10 @@ class Replay(Locking, Origins, Owning):
                 in_turn = started.through is not None and (started.endless or started.awaited)  # mostly
                 many = started.many or (started.looped and not in_turn)
                 through = started.through
-                self.start(value, kind, call, state, many=many, args=args, queue=started.queue, through=through)
+                group = self._group(started.group, substitute)
+                self.start(
+                    value, kind, call, state, many=many, args=args, queue=started.queue, through=through, group=group
+                )
                 if through is not None and started.awaited:
                     state.running -= {call}
                     self.await_started(call)
@@ -394,10 +396,21 @@ class Replay(Locking, Origins, Owning):
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True
+            if not self.traits.atomic_steps:
+                state.running |= {call}
         state.joined |= summary.joins & (THREADS | TASKS)
-        if alone and summary.starts_any and summary.joins & LOCAL:
-            state.wait()  # it has waited for all that it has started
+        if summary.starts_any and summary.joins & LOCAL:  # it has waited for all that it has started
+            state.running -= {call}
             self.await_started(call)
+            if alone:
+                state.wait()
+
+    def _group(self, group: Value | None, substitute: Substitute) -> Value | None:
+        """A callee's group in the terms of a call, if it is one."""
+        if group is None or not isinstance(root(group), Param | Captured):
+            return group
+        found = {self.kept_at(value) for value in substitute(group)}
+        return found.pop() if len(found) == 1 else None
 
     def await_started(self, call: Span) -> None:
         """What a call has started has ended when it returns."""
@@ -416,16 +429,8 @@ class Replay(Locking, Origins, Owning):
             if len(known) == 1:
                 state.tell(operation, known)
                 self.effects.passed_on.add((operation, known[0], call))
-                if operation == WAIT and state.running:
-                    state.running = frozenset([at for at in state.running if not self._is_member(at, known[0])])
-
-    def _is_member(self, started: Span, group: Value) -> bool:
-        """Whether what was started at a spot tells a group when it is done."""
-        for (span, callee), start in self.effects.starts.items():
-            if span == started and isinstance(callee, FunctionValue):
-                member = self.summaries.of(callee.function)
-                return start.group == group or group in member.renewed or (DONE, group) in member.told
-        return False
+                if operation == WAIT:
+                    self.wait_for_group(known[0], state)
 
     def _replay_stores(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """Paths that the callee has given other values."""

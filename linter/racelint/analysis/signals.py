@@ -37,6 +37,7 @@ class Signals:
         self._contexts = contexts
         self._uses: dict[Value, set[tuple[bool, object]]] | None = None
         self._given: dict[Value, list[tuple[str, Value]]] = {}
+        self._closed: dict[Value, list[tuple[str, Value]]] = {}
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
         self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
         self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
@@ -74,8 +75,10 @@ class Signals:
             if (channel := self._channel(path, function, entry)) is not None
         ]
         for operation, channel in done:  # grows
-            if operation == TAKE and self._count(channel, taking=False) == 1:
-                done += [before for before in self._before_given(channel) if before not in done]
+            if (operation == TAKE and self._count(channel, taking=False) == 1) or (
+                operation == CLOSED and self._is_sure("close", CLOSED, channel)
+            ):
+                done += [before for before in self._before_given(channel, operation) if before not in done]
         return done
 
     def _waited_for_again(self, function: str, span: Span) -> set[tuple[str, Value]]:
@@ -95,10 +98,10 @@ class Signals:
                 found.add((WAIT, group))
         return found
 
-    def _before_given(self, channel: Value) -> list[tuple[str, Value]]:
-        """What has surely been done when something is given to a channel, by whoever does that."""
+    def _before_given(self, channel: Value, reached: str) -> list[tuple[str, Value]]:
+        """What has surely been done when something is given to a channel, or when it is closed."""
         self._count(channel, taking=False)
-        return self._given.get(channel, [])
+        return (self._closed if reached == CLOSED else self._given).get(channel, [])
 
     def _later(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
         """What is done with channels only after an access."""
@@ -207,13 +210,14 @@ class Signals:
                         if found is None:
                             continue
                         self._uses[found].add((operation in (TAKE, WAIT, CLOSED), (function_id, span)))
-                        if operation == "close":
-                            self._closes[found].add((function_id, span))
                         if operation in GIVES:
                             by = self._places.locks(effects.told_by[operation, path, span]) | entry.locks
                             self._givers[found] = self._givers.get(found, by) & by
                             earlier = [(o, c) for o, p in before if (c := self._channel(p, function_id, entry))]
                             self._given.setdefault(found, earlier)
+                            if operation == "close":
+                                self._closes[found].add((function_id, span))
+                                self._closed[found] = earlier
                             if (TAKE, found) not in earlier:
                                 self._firsts[found].append((function_id, entry, span))
         return sum(taken == taking for taken, _ in self._uses.get(channel, ()))

@@ -98,8 +98,9 @@ class Starting(Body):
             self.summary.starts[start] = None
         if kind in HANDED_ON:
             over = waits(self.function.body)  # mostly for it, or until nobody wants its result
+            tells = group or self.group_of(callee)
             for called, given_it in self.called_by_started(callee, args, span, state):
-                one = start._replace(callee=called, args=given_it, through=(self.id, span), awaited=over)
+                one = start._replace(callee=called, args=given_it, through=(self.id, span), awaited=over, group=tells)
                 if len(self.summary.starts) < MOST_EVENTS:
                     self.summary.starts[one] = None
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.paths import made_at, mentions, union
@@ -191,6 +192,13 @@ class State:
         """All that this function has started has ended."""
         self.joined |= LOCAL
         self.running = frozenset()
+
+    def end(self, started: Collection[Span]) -> None:
+        """What was started at some spots has ended."""
+        if not self.running.isdisjoint(started):
+            self.running -= frozenset(started)
+            if not self.running:
+                self.wait()
 
     def tell(self, operation: str, paths: Values) -> None:
         """Something has been done with a channel, if it is known which one it is."""
