@@ -365,6 +365,11 @@ class Body(Flow[State, Frame]):
         if kind == "read" and self.testing:
             kind, detail = "test", MEASURED if self.measuring else detail
         self.effects.access(path, kind, span, state, detail, value)
+        self.note_touch(path, kind, span, state, detail)
+
+    @abstractmethod
+    def note_touch(self, path: Value, kind: str, span: Span, state: State, detail: str) -> None:
+        """Tell callers what becomes of the containers that they give."""
 
     def _is_taken_out(self, path: Value, kind: str, state: State) -> bool:
         """Whether an object was taken out of the place that it is known by, which holds another one now."""

@@ -32,6 +32,7 @@ STATEFUL = "stateful"  # the detail of what is done to a library's object that t
 SETTING = "setting "  # begins the detail of a store of a package's variable, which is named behind it
 OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
 MEASURED = "measured"  # of a test by size: more or less than something
+UNKNOWN_KIND = "?"  # of a container
 TOLD = "told"  # of a read of a number or a text that only goes into a log, where a step is not atomic
 WRITES = IN_PLACE | {"store", "update", "delete", "alter"}
 # Accesses of what is in a container.
@@ -77,6 +78,7 @@ class Access(Record):
     needs: Conditions = ALWAYS
     told: Told = UNTOLD  # what has been done with channels
     running: frozenset[Span] = NONE_RUNNING
+    calls: tuple[Call, ...] = ()  # the helpers to which the function gives the container, and where the last one is
 
 
 class Act(Record):
@@ -206,6 +208,7 @@ class Effects:
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
     caught: bool = False  # the statement at hand stands in a try body that has handlers
+    within: tuple[Call, ...] = ()  # the way to what a helper does with a container that it is given
     made: dict[tuple[Span, str], bool] = field(default_factory=dict)  # the project's objects made here; if in a loop
 
     def access(self, path: Value, kind: str, span: Span, state: State, detail: str = "", value: str = "") -> None:
@@ -234,7 +237,7 @@ class Effects:
             entries.append(
                 Access(
                     path, kind, span, detail, state.held, state.started, state.joined, self.looped, state.conditions(),
-                    state.told, state.running,
+                    state.told, state.running, self.within,
                 )
             )  # fmt: skip
         if state.reads is not None and kind in READS and len(state.reads) < MOST_READS:

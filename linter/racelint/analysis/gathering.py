@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from racelint.analysis.contexts import Contexts, Entry, is_early, is_possible
-from racelint.analysis.effects import WRITES, Access, Act, Effects
+from racelint.analysis.effects import UNKNOWN_KIND, WRITES, Access, Act, Effects
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import ALIVE, FRESH, MAYBE, SHARED, Objects
 from racelint.analysis.paths import root
@@ -15,7 +15,6 @@ from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Member, Param, Value
 
-UNKNOWN_KIND = "?"  # of a container
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__del__", "__setstate__"})
 
 

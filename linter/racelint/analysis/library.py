@@ -10,7 +10,7 @@ from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
 from racelint.analysis.settling import is_filler
-from racelint.analysis.state import State
+from racelint.analysis.state import Held, State
 from racelint.analysis.summary import Place
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import (
@@ -35,6 +35,7 @@ from racelint.analysis.values import (
 from racelint.knowledge import Container, LibraryFunction
 from racelint.span import Span
 
+ATOMIC = "sync/atomic"
 
 class Library(Origins):
     """Applies knowledge rows."""
@@ -136,6 +137,9 @@ class Library(Origins):
                 return (Fresh(row.returns, site),)
             case "makes-and-more":
                 return (Tuple(((Fresh(row.returns, site),), NOTHING_KNOWN)),)
+            case "atomic":
+                self._note_atomic(first, row.returns, site.span, state)
+                return None
             case "never-returns":
                 self.stopped = True
                 return NOTHING_KNOWN
@@ -143,6 +147,13 @@ class Library(Origins):
                 return tuple([UNKNOWN if v == UNKNOWN else bounded(Partial(v, args[1:], keywords)) for v in first])
             case _:
                 return None
+
+    def _note_atomic(self, words: Values, kind: str, span: Span, state: State) -> None:
+        """One step on a word, which only excludes other such steps: what all of them hold is the hardware's lock."""
+        outer, state.held = state.held, (*state.held, Held(Builtin(ATOMIC), span, "exclusive"))
+        for word in words:
+            self.note(word, kind, span, state)
+        state.held = outer
 
     def _calls_while_iterating(
         self, row: LibraryFunction, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State

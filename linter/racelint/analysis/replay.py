@@ -36,6 +36,7 @@ from racelint.analysis.state import (
 )
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.summary import Place, Summary
+from racelint.analysis.touching import Touching
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
     NONE,
@@ -61,7 +62,7 @@ from racelint.span import Span
 NESTED_STARTS = 2  # calls of what is handed on, within what is started
 
 
-class Replay(Locking, Origins, Owning):
+class Replay(Locking, Origins, Owning, Touching):
     """Applies summaries."""
 
     def _bind(self, function: Function, given: tuple[Values, ...], keywords: Keywords) -> list[Values]:
@@ -101,6 +102,8 @@ class Replay(Locking, Origins, Owning):
             substitute.renew()
         if summary.changes:
             self.replay_changes(summary, substitute, step, state)
+        if summary.touches:
+            self.replay_touches(summary, function, substitute, step, state)
         if summary.contents:
             self.replay_contents(summary, substitute)
         if summary.owned:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.effects import Start
 from racelint.analysis.sharing import Change, Content
-from racelint.analysis.state import Conditions, Event, Held, Invoke, Resize
+from racelint.analysis.state import Call, Conditions, Event, Held, Invoke, Resize
 from racelint.analysis.values import NOTHING_KNOWN, Param, Site, Value, Values
 from racelint.model import Expr
 from racelint.span import Span
@@ -64,6 +64,19 @@ class Ask(NamedTuple):
     outcome: bool
 
 
+class Touch(NamedTuple):
+    """An access of what is in a container that the caller gives, or that lies in one.
+
+    `held` are the function's own locks, `calls` lead to the access, which is the last of them.
+    """
+
+    path: Value
+    kind: str
+    detail: str
+    held: tuple[Held, ...]
+    calls: tuple[Call, ...]
+
+
 @dataclass
 class Summary:
     """What a call of a function does, in terms of its parameters, captured variables and globals.
@@ -116,6 +129,7 @@ class Summary:
     reworked: set[Value] = field(default_factory=set)
     owned: dict[Value, frozenset[str]] = field(default_factory=dict)
     asks: tuple[Ask, ...] = ()
+    touches: dict[Touch, Conditions] = field(default_factory=dict)
     launches: set[Param] = field(default_factory=set)
     sends: set[Param] = field(default_factory=set)
     begins: dict[tuple[Value, tuple[Values, ...]], None] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from racelint.analysis.effects import Act
 from racelint.analysis.memory import SHAPES
 from racelint.analysis.places import ASYNC, FLAG_MARK, SHARED_SIDE, SOME_WAYS, Place, Places
 from racelint.analysis.spots import Pair, Spot
+from racelint.analysis.state import Call
 from racelint.analysis.suspension import CrossedIteration, StaleWrite
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.takeable import Takeable, TakeableLocks
@@ -127,8 +128,21 @@ class Teller:
             function=self._symbols.functions[spot.function][1].qualname,
             context=self.context(context),
             locks=self.locks(spot.locks),
-            trace=self.trace(spot.function, spot.entry, spot.access.span, kind, spot.locks),
+            trace=self._trace(spot, kind),
         )
+
+    def _trace(self, spot: Spot, note: str) -> tuple[Step, ...]:
+        """The calls from a context's root to an access, through the helpers to which a container is given."""
+        calls = spot.access.calls if isinstance(spot.access, Spotted) else ()
+        if not calls:
+            return self.trace(spot.function, spot.entry, spot.access.span, note, spot.locks)
+        first, *between = calls[:-1]
+        way = self.trace(spot.function, spot.entry, first.span, f"calls {self._qualname(first.callee)}", spot.locks)
+        inner = [self._step(call, f"calls {self._qualname(call.callee)}") for call in between]
+        return (*way, *inner, self._step(calls[-1], note, self.locks(spot.locks)))
+
+    def _step(self, call: Call, note: str, locks: tuple[str, ...] = ()) -> Step:
+        return Step(self.location(call.function, call.span), self._qualname(call.function), note, locks)
 
     def context_of(self, entry: Entry) -> ContextOf:
         """The context of an entry state."""

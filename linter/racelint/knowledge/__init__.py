@@ -24,7 +24,7 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
     "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
-    "walks", "cancellable", "endless", "is-done", "tells-end", "sets", "asks", "claims", "swaps", "copies",
+    "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "claims", "swaps", "copies",
     "launches", "makes", "keeps", "new",
 }  # fmt: skip
 TABLES = (
