@@ -14,7 +14,21 @@ from racelint.analysis.product import Product
 from racelint.analysis.state import ALWAYS, Conditions, Predicate
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
-from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Literal, Member, Param, Site, Value
+from racelint.analysis.values import (
+    Builtin,
+    Captured,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Literal,
+    Member,
+    Param,
+    Partial,
+    Site,
+    Value,
+    Values,
+)
 from racelint.model import Block, Loop
 from racelint.span import Span
 
@@ -62,14 +76,13 @@ class Edges:
         """The parameters of what is started stand for what it is given."""
         for function_id, effects in self._product.effects.items():
             for start in effects.starts.values():
-                for target in targets(start.callee):
-                    _, function = self._symbols.functions[target.function]
-                    offset = 1 if target.receiver is not None else 0
-                    for index, values in enumerate(start.args, offset):
+                for target, given in _bound(start.callee, start.args):
+                    _, function = self._symbols.functions[target]
+                    for index, values in given.items():
                         if index < len(function.parameters) and len(values) == 1:
-                            self._bind(target.function, index, function.parameters[index].name, values[0])
+                            self._bind(target, index, function.parameters[index].name, values[0])
                             if isinstance(values[0], Fresh) and self._is_common(values[0], start, function_id):
-                                self._places.hand(Param(target.function, index), values[0])
+                                self._places.hand(Param(target, index), values[0])
 
     def _is_common(self, made: Fresh, start: Start, starter: str) -> bool:
         """Whether who is handed an object at its start is not alone with it."""
@@ -175,6 +188,17 @@ class Edges:
             holder = self._symbols.owner_of(caller)
             overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]
         return overrides
+
+
+def _bound(callee: Value, args: tuple[Values, ...]) -> Iterator[tuple[str, dict[int, Values]]]:
+    """The function that a started callable is, and what its parameters are given, by their index."""
+    match callee:
+        case FunctionValue(function=function, receiver=receiver):
+            yield function, dict(enumerate(args, 0 if receiver is None else 1))
+        case Partial(callee=Builtin(name="coroutine"), args=((FunctionValue(function=function),), *given)):
+            yield function, dict(enumerate(given))
+        case Partial(callee=inner, args=given):
+            yield from _bound(inner, (*given, *args))
 
 
 def _keys(path: Value) -> Iterator[Value]:

@@ -10,6 +10,7 @@ from racelint.analysis.state import FLAG, MAYBE_HELD, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import TypeOf
 from racelint.analysis.types import ClassType, LibraryType, Types
+from racelint.analysis.usage import Usage
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
 from racelint.model import Assigned, Attr, Call, Const, Expr, Name
@@ -62,6 +63,7 @@ class Places:
         types: Types,
         knowledge: Knowledge,
         given_locks: Mapping[tuple[str, str], Value] | None = None,
+        usage: Usage | None = None,
     ) -> None:
         self._symbols = symbols
         self._types = types
@@ -70,6 +72,7 @@ class Places:
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}
         self._handed: dict[Param, set[Fresh]] = {}
+        self._usage = usage
         self._given_locks = given_locks if given_locks is not None else {}
         self._own_fields: dict[tuple[str, str], bool] = {}
 
@@ -164,13 +167,16 @@ class Places:
         depth = 0
         while isinstance(path, Element | Member):
             path, depth = path.base, depth + 1
-        if isinstance(path, Param):
-            path = self._given.get(path, path)
+        if isinstance(path, Param) and path in self._given:
+            return self._as_given(path, depth)
         match path:
             case Global(module=module, name=name):
                 safe = self._is_safe(path)
                 return None if safe else Located(Place("global", module, name, depth), "", False, False, True)
             case Captured(function=function, name=name):
+                passed = self._passed(function, name)
+                if passed is not None:
+                    return passed._replace(place=passed.place._replace(depth=passed.place.depth + depth))
                 return Located(Place("captured", function, name, depth), "", False, False, True)
             case Field(base=TypeValue(type=owner), name=name):
                 return Located(Place("static", self._declarer(owner, name), name, depth), owner, False, False, True)
@@ -178,6 +184,28 @@ class Places:
                 return self._field(path, base, name, depth)
             case _:
                 return None
+
+    def _passed(self, function_id: str, name: str) -> Located | None:
+        """The place of the container that every call of a function passes for a parameter which closures use."""
+        _, function = self._symbols.functions[function_id]
+        names = [parameter.name for parameter in function.parameters]
+        if self._usage is None or name not in names or f"{name}()" in function.bindings or name in function.bindings:
+            return None
+        found: set[Located | None] = set()
+        for values in self._usage.passed(function_id, names.index(name)):
+            path = values[0] if len(values) == 1 else None
+            is_container = isinstance(path, Field | Global) and self._types.container(path) is not None
+            found.add(self.locate(path) if path is not None and is_container else None)
+        located = found.pop() if len(found) == 1 else None
+        return located._replace(own=False, constructed=False) if located is not None else None
+
+    def _as_given(self, parameter: Param, depth: int) -> Located | None:
+        """What a started function was given is its starter's, not its own instance's."""
+        located = self.locate(self._given[parameter])
+        if located is None:
+            return None
+        place = located.place._replace(depth=located.place.depth + depth)
+        return located._replace(place=place, own=False, constructed=False)
 
     def _field(self, path: Field, base: Value, name: str, depth: int) -> Located | None:
         owner = self._types.class_of(base) or self._class_handed(base)

@@ -92,7 +92,7 @@ class Starting(Body):
         if kind == GOROUTINE:
             state.running |= {span}
             self.note_launch(callee, span)
-        given = [v for values in args for v in values]
+        given = [v for values in (*args, *_partly(callee)) for v in values]
         named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])
         if named and len(self.summary.starts) < MOST_EVENTS:
             self.summary.starts[start] = None
@@ -476,3 +476,8 @@ def _flat(value: Value) -> Values:
 
 def _is_coroutine(value: Value) -> bool:
     return isinstance(value, Partial) and value.callee == Builtin("coroutine")
+
+
+def _partly(callee: Value) -> tuple[Values, ...]:
+    """What a callable has been given before it is started: `partial(self.save, rows)`."""
+    return (*_partly(callee.callee), *callee.args) if isinstance(callee, Partial) and not _is_coroutine(callee) else ()
