@@ -531,7 +531,8 @@ class Body(Flow[State, Frame]):
             span = event.calls[0].span if event.calls else event.span
             self.summaries.callbacks.register(event, self.id, span)
             keyed = event.change == "insert" and len(event.keys) == 1
-            path = element(event.container, event.keys[0]) if keyed else event.container
+            holder = self._holder_of(event.container, state)
+            path = element(holder, event.keys[0]) if keyed else holder
             for value in event.added:
                 self.effects.store(path, value)  # whoever takes it out may call it
         if event.change == "insert":
@@ -540,6 +541,12 @@ class Body(Flow[State, Frame]):
                 state.present, state.absent = state.present | {pair}, state.absent - {pair}
         elif event.change in ("remove", "clear"):
             state.present = frozenset([pair for pair in state.present if pair[0] != event.container])
+
+    def _holder_of(self, container: Value, state: State) -> Value:
+        """The field in which a container made here is kept: by that name others take out what lies in it."""
+        if not isinstance(container, Fresh):
+            return container
+        return next((p for p, held in state.heap.items() if isinstance(p, Field) and container in held), container)
 
     def _adds_nothing_new(self, event: Resize, state: State) -> bool:
         """Whether an insertion only replaces: its key is there. A sequence grows all the same, unless looked up."""
