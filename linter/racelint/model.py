@@ -142,7 +142,7 @@ class Op(Record):
     Some operators mean more: "address" (of a variable or field) and "deref"; "window" (part of a sequence, the same
     memory: from, to, and where its room ends); "append" (a sequence with more at its end, perhaps the same memory);
     "keys", "values" and "entries" (what a loop walks, whatever the container is); "send", "receive" and "close" (a
-    channel); "length", "clear", "copy into".
+    channel); "length", "clear", "copy into"; "decorated" (what decorators have made of a function, and the function).
     """
 
     operator: str

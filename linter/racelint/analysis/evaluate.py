@@ -140,6 +140,9 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 return (Literal(value, type(value).__name__ if value is not None else "None"),)
             case Item():
                 return self._item(expr, state)
+            case Op(operator="decorated", operands=(made, function)):
+                values = self.evaluate(made, state)
+                return values if any(map(self._is_more, values)) else self.evaluate(function, state)
             case Op(operator=name, operands=operands, span=span):
                 special = self.operate(expr, state) if name in OPERATIONS else None
                 if special is not None:
@@ -203,6 +206,12 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         if isinstance(path, (Global, Captured)) and not self._is_inline(path):
             self.note(path, "read", expr.span, state)
         return self.read(path, state)
+
+    def _is_more(self, made: Value) -> bool:
+        """Whether what a decorator has made of a function does more than to call it: that runs it elsewhere."""
+        if isinstance(made, FunctionValue):
+            return self.summaries.of(made.function).starts_any
+        return isinstance(made, Partial)
 
     def _item(self, expr: Item, state: State) -> Values:
         bases, keys = self.use(expr.base, state), self.evaluate(expr.key, state)

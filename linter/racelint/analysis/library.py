@@ -37,6 +37,7 @@ from racelint.span import Span
 
 ATOMIC = "sync/atomic"
 
+
 class Library(Origins):
     """Applies knowledge rows."""
 

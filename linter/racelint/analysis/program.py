@@ -198,7 +198,8 @@ class Program:
             self._run_all()
             found = self._summaries.effects  # in the order in which they were asked for
             effects = {function_id: found[function_id] for function_id, *_ in self.functions() if function_id in found}
-            places = Places(self._symbols, self._types, self._knowledge, self._summaries.hints.given_locks, self._summaries.usage)
+            known = self._summaries
+            places = Places(self._symbols, self._types, self._knowledge, known.hints.given_locks, known.usage)
             declared = Declared(self._symbols, self._types, self._knowledge, places)
             contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places, declared).run()
             is_one = Confinement(self._symbols, contexts, declared).is_one if declared.confined_functions else None

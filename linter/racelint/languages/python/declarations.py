@@ -24,6 +24,7 @@ from racelint.model import (
     Jump,
     Module,
     Name,
+    Op,
     Parameter,
     Stmt,
     Type,
@@ -98,10 +99,13 @@ class Lowering(Statements):
             decorators=decorators,
             doc=ast.get_docstring(node, clean=False) or "",
         )  # fmt: skip
-        value: Expr = Closure(qualname, self.span(node))
+        closure = Closure(qualname, self.span(node))
+        value: Expr = closure
         for decorator in reversed(decorators):
             if not member:
                 value = Call(decorator, (value,), (), self.span(node))
+        if value is not closure and outer.kind == "function":
+            value = Op("decorated", (value, closure), self.span(node))
         self._declare(node.name, value, node, out)
         if self.notes or self.has_typed_notes:
             self.note_function(node, qualname)
