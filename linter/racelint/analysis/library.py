@@ -36,6 +36,7 @@ from racelint.knowledge import Container, LibraryFunction
 from racelint.span import Span
 
 ATOMIC = "sync/atomic"
+UNTYPED_POINTER = "unsafe.Pointer"
 
 
 class Library(Origins):
@@ -153,7 +154,8 @@ class Library(Origins):
         """One step on a word, which only excludes other such steps: what all of them hold is the hardware's lock."""
         outer, state.held = state.held, (*state.held, Held(Builtin(ATOMIC), span, "exclusive"))
         for word in words:
-            self.note(word, kind, span, state)
+            if self.types.is_one_of(word, self.traits.scalars | {UNTYPED_POINTER}):  # else it is where a word is
+                self.note(word, kind, span, state)
         state.held = outer
 
     def _calls_while_iterating(
