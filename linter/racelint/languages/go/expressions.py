@@ -298,7 +298,8 @@ class Expressions(TypeRefs):
         if name in ("make", "new") and arguments:
             made = self.type_ref(arguments[0])
             room = self.exprs(arguments[1:]) if made.name == CHANNEL else ()
-            return Make(made, (), (), tuple([("size", size) for size in room]), span)
+            new = Make(made, (), (), tuple([("size", size) for size in room]), span)
+            return Op("address", (new,), span) if name == "new" else new
         return Op(OPERATIONS.get(name, name), self.exprs(arguments), span)
 
     def _is_value(self, node: Node) -> bool:
