@@ -49,8 +49,9 @@ def raced(one: str, two: str) -> list[str]:
 @pytest.mark.parametrize(
     ("one", "two", "shapes"),
     [
-        ("s.n = 1", "println(s.n)", ["write-read n"]),
-        ("s.n = 1", "if s.n > 0 { return }", ["write-read n"]),
+        ("s.n = 1", "println(s.n)", ["(write-read n)"]),  # a number that nobody cares to guard
+        ("s.n = 1", "if s.n > 0 { return }", ["(write-read n)"]),
+        ("s.n += 1", "println(s.n)", ["write-read n"]),
         ("s.n = 1", "s.n = 2", ["(write-write n)"]),  # nobody looks at it
         ("s.n++", "s.n++", ["write-read n"]),
         ("println(s.n)", "println(s.n)", []),
@@ -62,8 +63,8 @@ def raced(one: str, two: str) -> list[str]:
         ("s.list = append(s.list, 1)", "for range s.list { return }", ["write-read list"]),
         ("s.list[0] = 1", "s.list[1] = 2", []),
         ("s.list[0] = 1", "println(len(s.list))", []),
-        ("s.part.n = 1", "println(s.part.n)", ["write-read n"]),
-        ("s.next.n = 1", "println(s.next.n)", ["write-read n"]),
+        ("s.part.n++", "println(s.part.n)", ["write-read n"]),
+        ("s.next.n++", "println(s.next.n)", ["write-read n"]),
         ('s.all["a"].n = 1', 's.all["b"].n = 2', ["(write-write n)"]),
         ("s.n = 1", "println(s.part.n)", []),
     ],
@@ -159,9 +160,9 @@ def test_captured_variables(text, shapes):
     ("text", "shapes"),
     [
         ("c := &C{}; c.n = 1; go c.run(); return c", []),
-        ("c := &C{}; go c.run(); c.n = 1; return c", ["write-read n"]),
+        ("c := &C{}; go c.run(); c.n++; return c", ["write-read n"]),
         ("c := &C{}; go c.run(); d := &C{}; d.n = 1; return d", []),
-        ("c := &C{}; go func() { c.run() }(); c.n = 1; return c", ["write-read n"]),
+        ("c := &C{}; go func() { c.run() }(); c.n++; return c", ["write-read n"]),
     ],
 )
 def test_constructors_that_start_something(text, shapes):
