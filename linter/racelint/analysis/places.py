@@ -185,8 +185,21 @@ class Places:
             case _:
                 return None
 
+    def passed(self, path: Value) -> Located | None:
+        """The place of a container that a function was given, if all calls of it pass the same."""
+        depth = 0
+        while isinstance(path, Element):
+            path, depth = path.base, depth + 1
+        if not isinstance(path, Param) or self._symbols.is_instance(path):
+            return None
+        _, function = self._symbols.functions[path.function]
+        located = self._passed(path.function, function.parameters[path.index].name)
+        if located is None:
+            return None
+        return located._replace(place=located.place._replace(depth=located.place.depth + depth))
+
     def _passed(self, function_id: str, name: str) -> Located | None:
-        """The place of the container that every call of a function passes for a parameter which closures use."""
+        """The place of the container that every call of a function passes for a parameter."""
         _, function = self._symbols.functions[function_id]
         names = [parameter.name for parameter in function.parameters]
         if self._usage is None or name not in names or f"{name}()" in function.bindings or name in function.bindings:

@@ -104,16 +104,19 @@ class Suspensions:
         return not spans or any([self._waking.is_sure_at(function_id, span) for span in spans])
 
     def _on_loop(
-        self, function_id: str, entries: Mapping[Entry, object], located: Located, path: Value
+        self, function_id: str, entries: Mapping[Entry, object], located: Located, path: Value | None
     ) -> Iterator[Entry]:
-        """The states in which a function runs as a task on an object that others may reach."""
+        """The states in which a function runs as a task on an object that others may reach (None: its callers do)."""
         is_coroutine = self._is_coroutine(function_id)
         for entry in entries:
             context = self._contexts.roots[entry.context]
-            reached = entry.receiver if located.own or located.constructed else of_root(path, self._symbols)
+            reached = entry.receiver if located.own or located.constructed else self._reached(path)
             runs = context.is_loop or context.kind == "handler" or (context.is_external and is_coroutine)
             if runs and reached == SHARED:
                 yield entry
+
+    def _reached(self, path: Value | None) -> int:
+        return SHARED if path is None else of_root(path, self._symbols)
 
     def _falsifies(self, act: Act, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
         """Whether another task's access may make the earlier read untrue."""
@@ -267,9 +270,11 @@ class Suspensions:
     def _crossed(
         self, function_id: str, entries: Mapping[Entry, object], crossing: Crossing
     ) -> CrossedIteration | None:
-        located = self._places.locate(crossing.path)
+        located, path = self._places.locate(crossing.path), crossing.path
+        if located is None:
+            located, path = self._places.passed(crossing.path), None  # its callers have it all the time
         best: CrossedIteration | None = None
-        for entry in self._on_loop(function_id, entries, located, crossing.path) if located is not None else ():
+        for entry in self._on_loop(function_id, entries, located, path) if located is not None else ():
             assert located is not None
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):
