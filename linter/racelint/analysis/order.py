@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from racelint.analysis.branching import comes_first
 from racelint.analysis.contexts import Context, Contexts
-from racelint.analysis.effects import Effects
+from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
+from racelint.analysis.lifecycle import is_lifecycle, is_registration
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.places import Place, Places
 from racelint.analysis.rounds import Rounds
@@ -194,8 +195,25 @@ class Order:
         """Whether an access ends before the other's context is started."""
         started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
         if other.entry.context in started and spot.entry.context not in started:
-            return True
+            return not self._comes_again(spot, self._contexts.roots[other.entry.context])
         return self._is_built_before(spot, other) or self._is_started_after(spot, other)
+
+    def _comes_again(self, spot: Spot, context: Context) -> bool:
+        """Whether a change before the start of a job comes again while the job runs: its function is called for each of
+        many things, `def put(self, key): self.rows[key] = 1; self.pool.submit(self.save)`.
+        """
+        starter = context.starter
+        if context.kind not in ("pool", "thread") or spot.access.kind not in IN_PLACE:
+            return False
+        if self._memory.governs(spot.function):
+            return False
+        if starter is None or spot.before != starter:
+            return False
+        _, function = self._symbols.functions[starter]
+        once = function.name == "__init__" or is_lifecycle(function.name) or is_registration(function.name)
+        if once or not function.owner or len(function.parameters) < 2:
+            return False
+        return self._contexts.roots[spot.entry.context].many or self._contexts.roots[spot.entry.context].is_external
 
     def _is_started_after(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller on the way to an access starts the other context after that call."""

@@ -270,7 +270,8 @@ class Suspensions:
     def _crossed(
         self, function_id: str, entries: Mapping[Entry, object], crossing: Crossing
     ) -> CrossedIteration | None:
-        located, path = self._places.locate(crossing.path), crossing.path
+        path: Value | None = crossing.path
+        located = self._places.locate(crossing.path)
         if located is None:
             located, path = self._places.passed(crossing.path), None  # its callers have it all the time
         best: CrossedIteration | None = None
