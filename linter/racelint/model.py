@@ -519,7 +519,8 @@ class Traits(Record):
     class. `duck_typed`: what something of unknown type is may be told from the names of the methods that are called.
     `deep_copy` is what people write to copy an object with all that is in it. `scalars` are the types, as they are
     written, of numbers, truth values and texts: who reads one has read all that is in it; `texts` are those
-    of them that take more than one word.
+    of them that take more than one word. `live_views`: what the methods of a container give to be walked follows its
+    changes (else, in Python 2, it is a list).
     """
 
     atomic_steps: bool = True
@@ -528,6 +529,7 @@ class Traits(Record):
     deep_copy: str = "copy.deepcopy()"
     scalars: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    live_views: bool = True
 
 
 class Module(Record):

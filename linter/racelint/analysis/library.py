@@ -37,6 +37,7 @@ from racelint.span import Span
 
 ATOMIC = "sync/atomic"
 UNTYPED_POINTER = "unsafe.Pointer"
+LAZY = ("iter", "view", "__")  # methods of Python 2 whose results follow the changes of a dict
 
 
 class Library(Origins):
@@ -209,6 +210,9 @@ class Library(Origins):
             container = self.knowledge.guess
             if found is not None or base == UNKNOWN or self._is_no_container(container, name, args, by_name):
                 return (Result(self.site(call, state)),)
+        if name in container.views and not args and not (self.traits.live_views or name.startswith(LAZY)):
+            self.note(base, "snapshot", call, state, container.kind if known else "?")
+            return (self.copied(base, self.site(call, state), "list"),)
         if name in container.views and not args:
             return (view(base, container.views[name]),)
         if name in container.copies:

@@ -15,6 +15,7 @@ from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
+from racelint.languages.python.edition import OLD, is_for_python_2
 from racelint.languages.python.expressions import WORD
 from racelint.languages.python.text import decode, encoding, import_root, module_name
 from racelint.model import Comment, Module
@@ -70,7 +71,8 @@ class Python:
         try:
             sys.setrecursionlimit(max(limit, DEPTH))
             count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-            return lowering.module(tree, comments, bool(GENERATED.search(data[:2_000])), count)
+            module = lowering.module(tree, comments, bool(GENERATED.search(data[:2_000])), count)
+            return module._replace(traits=OLD) if is_for_python_2(data) else module
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:
