@@ -199,15 +199,20 @@ class Places:
         return located._replace(place=located.place._replace(depth=located.place.depth + depth))
 
     def _passed(self, function_id: str, name: str) -> Located | None:
-        """The place of the container that every call of a function passes for a parameter."""
-        _, function = self._symbols.functions[function_id]
+        """The place of the container that every call of a function passes for a parameter: a global, or a field of its
+        own instance. What other objects have may be another one's at each call.
+        """
+        source, function = self._symbols.functions[function_id]
+        if not source.module.traits.duck_typed:
+            return None
         names = [parameter.name for parameter in function.parameters]
         if self._usage is None or name not in names or f"{name}()" in function.bindings or name in function.bindings:
             return None
         found: set[Located | None] = set()
         for values in self._usage.passed(function_id, names.index(name)):
             path = values[0] if len(values) == 1 else None
-            is_container = isinstance(path, Field | Global) and self._types.container(path) is not None
+            own = isinstance(path, Global) or (isinstance(path, Field) and self._symbols.is_instance(path.base))
+            is_container = own and path is not None and self._types.container(path) is not None
             found.add(self.locate(path) if path is not None and is_container else None)
         located = found.pop() if len(found) == 1 else None
         return located._replace(own=False, constructed=False) if located is not None else None
