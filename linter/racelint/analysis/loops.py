@@ -409,6 +409,8 @@ def _paths_in(expr: Expr) -> list[Expr]:
     match expr:
         case Name() | Attr():
             return [expr] if _is_path(expr) else []
+        case Op(operator="address"):
+            return []  # it is not read
         case Op(operands=operands) | Logic(operands=operands) | Call(args=operands):
             return [path for operand in operands for path in _paths_in(operand)]
         case _:
