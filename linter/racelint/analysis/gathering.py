@@ -109,7 +109,7 @@ class Gathering:
         start = root(path)
         if isinstance(start, Captured) and path != start and not self._symbols.is_captured_instance(start):
             return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
-        if isinstance(start, Param) and (self._places.is_handed(start) or self._places.is_bound(start)):
+        if isinstance(start, Param) and self._places.is_known_start(start):
             return SHARED if self._contexts.roots[entry.context].function == start.function else MAYBE
         return of_root(path, self._symbols)
 

@@ -53,8 +53,9 @@ class Objects:
             case Param() if self._symbols.is_instance(path):
                 return entry.receiver
             case Param():
-                bound = self._places.is_bound(path) or self._places.is_handed(path)
-                return SHARED if bound else self._given(path, entry, steps)
+                if self._places.is_bound(path):
+                    return MAYBE if self._places.is_bound_to_one(path) else SHARED
+                return SHARED if self._places.is_handed(path) else self._given(path, entry, steps)
             case Captured():
                 return self._captured(path, function, entry, steps)
             case Field(base=base, name=name):

@@ -130,6 +130,17 @@ class Places:
         """Whether it is known what a started function's parameter is."""
         return parameter in self._given
 
+    def is_known_start(self, parameter: Param) -> bool:
+        """Whether others have what a started function is given, too."""
+        return self.is_handed(parameter) or (self.is_bound(parameter) and not self.is_bound_to_one(parameter))
+
+    def is_bound_to_one(self, parameter: Param) -> bool:
+        """Whether what a started function was given was taken out of a container: each start has another one."""
+        path = self._given.get(parameter)
+        while isinstance(path, Field):
+            path = path.base
+        return isinstance(path, Element | Member)
+
     def locate(self, path: Value) -> Located | None:
         """The place of a path; None if nobody knows whose it is, or if it is each context's own."""
         if path not in self._located:
