@@ -107,7 +107,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     by default) where the code is mostly right:
 
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
-      parameter only ever is such a container, and an attribute that its class computes at each access;
+      parameter only ever is such a container, unless the loop deletes its own key from it (`for k in d: del d[k]`,
+      medium; in files that import pandas or the like still low); and an attribute that its class computes at each
+      access;
     - a loop over one of several containers, with a change in one of several others, in a variable that was exchanged
       for the iterated one, or in a copy on some ways (in Go the slice that has grown, also in an earlier turn); a
       helper that changes the container for one particular object only, with which it compares its parameter, or for
@@ -192,7 +194,7 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # the error is ignored, and what is registered in a container is mostly never finalised
     if len(conflict.steps) > (MOST_STEPS if _raises(conflict) else MOST_QUIET_STEPS):
         return Confidence.LOW  # on so long a way some condition mostly stands against it
-    if conflict.kind == "unknown" and conflict.foreign:
+    if conflict.kind == "unknown" and conflict.foreign and not _is_emptied_by_key(conflict):
         return Confidence.LOW  # many libraries' containers iterate over a copy
     if _skips(conflict) and (conflict.repeated or conflict.operation == "slice assignment"):
         return Confidence.LOW  # the next pass finds what this one skips; the length may well stay
@@ -233,6 +235,12 @@ def _across_tasks(race: Race) -> Finding:
         mend="iterate over a copy, list(...), or hold one asyncio.Lock on both sides",
         remedy=Remedy("snapshot", (race.location,)) if race.location == race.first.location else None,
     )
+
+
+def _is_emptied_by_key(conflict: IterationConflict) -> bool:
+    """Whether it is a mapping by its use: `for k in d: del d[k]`. What `keys()` of a library gives may be a list."""
+    by_key = conflict.operation == "del" and conflict.key == "element"
+    return by_key and conflict.style in ("direct", "items") and not conflict.framed
 
 
 def _raises(conflict: IterationConflict) -> bool:

@@ -13,6 +13,9 @@ from racelint.finding import Step
 from racelint.model import Attr, Call, Expr, Name
 from racelint.span import Location
 
+# Libraries of tables and stores, whose loops go over the columns or members that there were.
+FRAMES = frozenset({"h5py", "netCDF4", "pandas", "polars", "xarray", "zarr"})
+
 
 @dataclass(frozen=True, slots=True)
 class IterationConflict:
@@ -24,16 +27,17 @@ class IterationConflict:
     "snapshot", "defined"), `growth` "allowed" if adding at the end is a defined idiom. `style` is how it is iterated:
     "direct", "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove",
     "clear" or "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before),
-    "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown". `iterable` is
-    where the expression stands that the loop walks, if it walks one. `location` is
-    where the finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from
-    there to the change. `certain` says that the callee and the container were found by their types, not by their names;
-    `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
-    the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
-    was found by a comparison with `==`; `computed` that a class on the way to the container computes its attributes;
-    `doubtful` that loop and change are mostly about different objects, or not in the same run; `final` that only
-    finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing with elements that do not pass a
-    test.
+    "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown"; for a removal
+    it is "element" if it is what the loop has at hand. `iterable` is where the expression stands that the loop walks,
+    if it walks one. `framed` says that the loop's file uses a library of tables, whose loops go over the columns that
+    there were. `location` is where the finding stands: the change in the loop's own function, else the call that leads
+    to it; `steps` lead from there to the change. `certain` says that the callee and the container were found by their
+    types, not by their names; `foreign` that the container belongs to an object of unknown class or came out of an
+    unknown call; `repeated` that the container is looked through again, until it is as it should be or by a timer;
+    `singled` that the removed element was found by a comparison with `==`; `computed` that a class on the way to the
+    container computes its attributes; `doubtful` that loop and change are mostly about different objects, or not in
+    the same run; `final` that only finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing
+    with elements that do not pass a test.
     """
 
     function: str
@@ -58,6 +62,7 @@ class IterationConflict:
     doubtful: bool
     final: bool
     sweep: bool
+    framed: bool = False
     language: str = "python"
 
 
@@ -96,6 +101,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         computed=describe.is_computed(container),
         doubtful=conflict.doubtful,
         sweep=conflict.loop.sweep,
+        framed=any([imported.module.partition(".")[0] in FRAMES for imported in loop_source.module.imports.values()]),
         language=source.module.language,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
@@ -120,9 +126,11 @@ def iterated_expression(iterable: Expr) -> Expr:
 
 
 def _key(event: Resize, container: Value) -> str:
-    """What is known of the key that an insertion is about."""
+    """What is known of the key that an insertion or a deletion is about."""
     if event.tested:
         return "absent"
+    if event.change == "remove":
+        return "element" if event.keys and all([_is_element(key, container) for key in event.keys]) else "unknown"
     if event.change != "insert" or len(event.keys) != 1:
         return "unknown"
     match event.keys[0]:
@@ -142,6 +150,11 @@ def _key(event: Resize, container: Value) -> str:
 
 def _is_attribute(value: Value, container: Value) -> bool:
     return isinstance(value, Field) and _is_part(value, container)
+
+
+def _is_element(value: Value, container: Value) -> bool:
+    """Whether a value is what a loop over the container has at hand."""
+    return isinstance(value, Member) and underlying(value.base) == underlying(container)
 
 
 def _is_part(path: Value, container: Value) -> bool:

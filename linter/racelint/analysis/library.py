@@ -125,6 +125,12 @@ class Library(Origins):
                 picked = unite([self.element_of(v, site) for v in first])
                 state.present |= {(key.base, key) for key in picked if isinstance(key, Member)}
                 return picked
+            case "yields":
+                parts = [
+                    (Fresh(kind, Site(site.function, _nth(site.span, i), site.origin)),) if kind else NOTHING_KNOWN
+                    for i, kind in enumerate(row.types)
+                ]
+                return (lazy("generator", (), (Tuple(tuple(parts)),)),)
             case "writes":
                 for value in args[row.argument] if len(args) > row.argument >= 0 else ():
                     self.mutate(value, f"{name.rpartition('.')[2]}()", "content", site.span, state)
@@ -297,3 +303,8 @@ class Library(Origins):
 
 def _replaced(values: Values, old: Value, new: Value) -> Values:
     return tuple([new if value == old else value for value in values]) if old in values else values
+
+
+def _nth(span: Span, position: int) -> Span:
+    """A place of its own for each of several objects that one call makes."""
+    return span._replace(end_column=span.end_column + position)

@@ -21,8 +21,8 @@ BUILTIN = (
 )  # fmt: skip
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
-    "snapshot", "deep-copy", "lazy", "view", "same", "picks", "takes-one", "calls-while-iterating", "awaits", "partial",
-    "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
+    "snapshot", "deep-copy", "lazy", "view", "same", "picks", "yields", "takes-one", "calls-while-iterating", "awaits",
+    "partial", "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "claims", "swaps", "copies",
     "launches", "makes", "keeps", "new",
