@@ -6,6 +6,7 @@ from racelint.analysis import sweeps
 from racelint.analysis.body import Body
 from racelint.analysis.branching import around
 from racelint.analysis.doubts import doubts
+from racelint.analysis.parents import Parents
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.sharing import MOST_CONTENTS, Content
 from racelint.analysis.state import CLOSED, Invoke, Resize, State
@@ -160,10 +161,12 @@ class Loops(Body):
             match event:
                 case Resize():
                     for container, style in frame.iterated:
-                        if container == event.container or covers(event, container):
+                        back = self._leads_back(event, container)
+                        if back or container == event.container or covers(event, container):
                             repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))
                             here = here._replace(repeated=repeated)
-                            self.conflict(container, style, here, None, event, doubts(frame, container, event, state))
+                            doubtful = event.rare if back else doubts(frame, container, event, state)
+                            self.conflict(container, style, here, None, event, doubtful)
                 case Invoke():
                     known = self.summary.invokes.get(event)
                     if known is not None:
@@ -180,6 +183,9 @@ class Loops(Body):
         for container, loop_span, span in state.crossed:
             if loop_span == loop.span:
                 self.effects.cross(container, loop_span, span, state.joined)
+
+    def _leads_back(self, event: Resize, container: Value) -> bool:
+        return bool(event.calls) and Parents(self.symbols, self.types).leads_back(event.container, container)
 
     def conflict(
         self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False
