@@ -78,12 +78,12 @@ def words():
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.get("kind") or f"{row['does']} {row['names'][0]}")
 def test_every_row_says_where_it_comes_from_and_every_name_in_it_is_exercised(row):
     assert row["source"].startswith("https://")
-    names = row.get("types") or row["names"]
+    names = row.get("names") or row["types"]
     assert [name for name in names if name.rpartition(".")[2] not in words() and name not in HERE] == []
 
 
 def test_tests_here_are_about_rows_that_exist():
-    assert HERE - {name for row in rows() for name in row.get("types") or row["names"]} == set()
+    assert HERE - {name for row in rows() for name in row.get("names") or row["types"]} == set()
 
 
 def test_nothing_is_said_twice():
