@@ -27,7 +27,7 @@ SEVERITIES = {
     "overwritten": Severity.WARNING, "write-write": Severity.WARNING, "write-read": Severity.WARNING,
     "sent": Severity.WARNING,
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
-    "state-write": Severity.ERROR, "state-read": Severity.ERROR,
+    "state-write": Severity.ERROR, "state-read": Severity.ERROR, "loop-write": Severity.ERROR,
 }  # fmt: skip
 OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
@@ -54,6 +54,7 @@ HARM = {
     "content-read": "a read and a write of one map race: the runtime notices some of them and ends the whole program",
     "state-write": "the object is not made for two at once: calls that overlap spoil its state, or it panics",
     "state-read": "the object is not made for two at once: what is read while it changes is not defined",
+    "loop-write": "the loop may sleep on, as nothing wakes it: what it was to do comes late or never, or gets lost",
     "content-iterate": "a map is written while it is iterated: the runtime notices some cases and ends the program",
 }
 OF_LANGUAGE = {
@@ -109,7 +110,7 @@ def _needs_luck(race: Race) -> bool:
     Go's runtime ends the program over a map as soon as it sees two at once; Python fails only in the midst of a loop.
     """
     if race.language == "python":
-        return race.shape in ("resize-iterate", "state-write", "state-read")
+        return race.shape in ("resize-iterate", "state-write", "state-read", "loop-write")
     return race.shape in OF_CONTENT and confidence(race) < Confidence.HIGH
 
 

@@ -113,8 +113,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Warnings, for the two have to come at just the same time, and what follows hangs on what the program means to do:
 
     - a container resized while it is iterated;
-    - two calls that change one object of a library which must not be used twice at once: a loop's queue or event that a
-      thread uses, a stream of zlib, a socket of zmq, a channel of pika ([`[[unsafe]]`](../knowledge.md#unsafe));
+    - two calls that change one object of a library which must not be used twice at once: a loop, its
+      queue, event, future or task that another thread uses, a stream of zlib, a socket of zmq, a channel of pika
+      ([`[[unsafe]]`](../knowledge.md#unsafe));
     - a container replaced while another context changes it in place: what is put into the old one is lost;
     - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
       store;
@@ -291,7 +292,8 @@ def _mend(race: Race) -> str:
         return "test under the condition, in a loop around wait(), what the other side changes before it notifies"
     if lock := read_side(race):
         return f"take the write side of {lock}: the read side does not keep out those who hold it, too"
-    if race.shape == "state-write" and _is_of_loop(race.first) != _is_of_loop(race.second):
+    apart = _is_of_loop(race.first) != _is_of_loop(race.second)
+    if race.shape == "loop-write" or (race.shape == "state-write" and apart):
         return (
             "leave it to the loop's own thread: loop.call_soon_threadsafe(...), asyncio.run_coroutine_threadsafe(...)"
         )

@@ -11,20 +11,18 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Fresh, FunctionValue, Param
 
+APART = frozenset({"process", "unknown"})  # what is started so has objects of its own, or may never run
 MOST_ROUNDS = 4  # methods of one object that call each other
 
 
 class Alive:
-    """Knows the methods that start something on their own object, and who makes objects and does so.
-
-    Only of languages in which every unordered access counts.
-    """
+    """Knows the methods that start something on their own object, and who makes objects and does so."""
 
     def __init__(self, symbols: Symbols, effects: Mapping[str, Effects], edges: Edges) -> None:
         self._symbols = symbols
         self._effects = effects
         self._edges = edges
-        self.starters = {f for f in effects if symbols.is_ordered_by_steps(f) and self._starts_on_itself(f)}
+        self.starters = {f for f in effects if self._starts_on_itself(f)}
         for _ in range(MOST_ROUNDS):
             self.starters |= {f for f in edges.calls if f not in self.starters and self._calls_on_itself(f)}
         self._started = {function: self._starts_on_new(function) for function in effects}
@@ -36,10 +34,10 @@ class Alive:
         }
 
     def _starts_on_itself(self, function: str) -> bool:
-        return any(
+        return self._effects[function].begins_own or any(
             self._is_own(target, function)
             for start in self._effects[function].starts.values()
-            if start.kind == GOROUTINE and not start.awaited
+            if start.kind not in APART and not start.awaited
             for target in targets(start.callee)
         )
 

@@ -91,7 +91,7 @@ class Body(Flow[State, Frame]):
         self.opaque_calls: dict[Span, str] = {}  # calls of methods of which nothing is known, with their names
         self.entered_suspends = True  # whether entering that context manager lets other tasks run
         self.put_under: dict[Value, tuple[tuple[Held, ...], bool]] = {}  # what was held when one was put there
-        self.holders: dict[Value, Value] = {}  # containers made here, and the shared paths that hold them
+        self.holders: dict[Value, Value] = {}  # containers and the like made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
         self.walked_channels: Values = ()  # by the loop that begins
         self.received: dict[Span, Values] = {}  # channels, by where something was received from them

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import IN_PLACE, WRITES, Access, Act, Effects, is_constant
+from racelint.analysis.effects import IN_PLACE, RUNNING, WRITES, Access, Act, Effects, is_constant
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import SHAPES
 from racelint.analysis.memory import shape as memory_shape
@@ -64,7 +64,9 @@ class Collisions:
             apart = a.detail != b.detail and a.detail.startswith("=") and b.detail.startswith("=")
             return None if apart else "update-update"
         if a.kind == b.kind == "alter":
-            return "state-write"
+            if a.detail == RUNNING or self._is_at_home(write, other):
+                return None
+            return "loop-write" if b.detail == RUNNING else "state-write"
         if {a.kind, b.kind} & IN_PLACE and "store" in (a.kind, b.kind):
             stored, changed = (write, b) if a.kind == "store" else (other, a)
             return "replace-change" if self._loses(stored, changed) else None
@@ -77,6 +79,11 @@ class Collisions:
             if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
                 return "store-store"
         return None
+
+    def _is_at_home(self, spot: Spot, other: Spot) -> bool:
+        """Whether a task uses something on a loop's own thread, and another thread comes in between."""
+        mine, theirs = (self._contexts.roots[each.entry.context] for each in (spot, other))
+        return mine.is_loop and not theirs.is_loop
 
     def _loses(self, stored: Spot, change: Access | Act) -> bool:
         """Whether a change is missed when its container is replaced.

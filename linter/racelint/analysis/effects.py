@@ -28,6 +28,7 @@ from racelint.span import Span
 
 READS = frozenset({"read", "test", "peek", "measure", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
+RUNNING = "running"  # ... and to a loop where its tasks and callbacks run
 STATEFUL = "stateful"  # the detail of what is done to a library's object that two contexts must not use at once
 SETTING = "setting "  # begins the detail of a store of a package's variable, which is named behind it
 OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
@@ -205,6 +206,7 @@ class Effects:
     sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
+    begins_own: bool = False  # it starts a thread object that a field of its own instance holds
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
     caught: bool = False  # the statement at hand stands in a try body that has handlers

@@ -59,6 +59,8 @@ from racelint.model import (
 )
 from racelint.span import Span
 
+AWAITED = "await"  # stands for a method's name in the rows of what two contexts must not use at once
+
 COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what works on anything
 ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 SCALARS = {"==", "!=", "<", "<=", ">", ">=", "in", "not in", "is", "is not", "not", "compare"}
@@ -371,6 +373,9 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             else:  # `with (yield from lock)` is how locks were held before there was `async with`
                 same = isinstance(value, Result | Cached) or self.lock_kind(value) == "async"
                 results.append((value,) if same else NOTHING_KNOWN)
+                known = self.types.of(value)
+                if isinstance(known, LibraryType):
+                    self.use_state(value, known.name, AWAITED, span, state)
                 state.joined |= TASKS if self.is_own_task(value) else 0
             suspends = suspends or not isinstance(value, Partial) or self.coroutine_suspends(value)
         if suspends:

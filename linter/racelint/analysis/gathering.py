@@ -94,8 +94,8 @@ class Gathering:
 
     def _shares_itself(self, function_id: str) -> bool:
         """Whether a method starts something on its own instance: whoever has made that, it is known to others now."""
-        if not self._memory.governs(function_id):
-            return False
+        if self._effects[function_id].begins_own:
+            return True
         owner = self._symbols.owner_of(function_id)
         started = [self._contexts.roots[each] for each in self._contexts.started_under.get(function_id, ())]
         return bool(owner) and any(

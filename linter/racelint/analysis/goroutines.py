@@ -78,7 +78,7 @@ class Goroutines:
             return Silence.CALLERS
         elif write.receiver == other.receiver and write.receiver in (OWN, ALIVE):
             return Silence.OWNED
-        if not (self._has_started(write, other) and self._has_started(other, write)):
+        if not (self.has_started(write, other) and self.has_started(other, write)):
             return Silence.OWNED
         identity = self._identity
         if identity.made_by_two(write, other):
@@ -108,7 +108,7 @@ class Goroutines:
         alone = self._memory.is_alone_each_turn(context, of_one_call=True)
         return alone or self._memory.is_new_each_turn(spot.access.path, context)
 
-    def _has_started(self, spot: Spot, other: Spot) -> bool:
+    def has_started(self, spot: Spot, other: Spot) -> bool:
         """Whether what is a context's own is known to the other one, because the way there has started that."""
         if spot.receiver != ALIVE:
             return True

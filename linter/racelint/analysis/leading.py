@@ -30,7 +30,7 @@ class Leading:
         found: dict[str, set[int]] = defaultdict(set)
         for index, context in enumerate(roots):
             todo = [context.starter] if context.starter else []
-            todo += self._makers(context)
+            todo += [*self._makers(context), *self._beginners(context)]
             while todo:
                 function_id = todo.pop()
                 if index not in found[function_id]:
@@ -65,6 +65,14 @@ class Leading:
         starters = [f for f, effects in self._effects.items() if effects.begun & family]
         makers = [f for f, effects in self._effects.items() if any(made in family for _, made in effects.made)]
         return starters or makers
+
+    def _beginners(self, context: Context) -> list[str]:
+        """The methods that start a thread object which a method of their class has made for the object's own method."""
+        if context.starter is None or not context.own:
+            return []
+        owner = self._symbols.owner_of(context.starter)
+        family = {owner, *self._symbols.subtypes(owner)}
+        return [f for f, effects in self._effects.items() if effects.begins_own and self._symbols.owner_of(f) in family]
 
     def to(self, function_id: str) -> set[str]:
         """A function, and those that call it, directly or by one other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from racelint.analysis.body import (
     Keywords,
 )
-from racelint.analysis.effects import STATEFUL
+from racelint.analysis.effects import RUNNING, STATEFUL
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
@@ -208,7 +208,7 @@ class Library(Origins):
         if container is None:
             found = self.types.of(base)
             if isinstance(found, LibraryType):
-                self._use_state(base, found.name, name, call, state)
+                self.use_state(base, found.name, name, call, state)
                 if self.knowledge.does(f"{found.name}.{name}", "polls"):
                     self.effects.polls = True
                 if (row := self.knowledge.does(f"{found.name}.{name}", "new")) is not None:
@@ -248,12 +248,12 @@ class Library(Origins):
             self._take_over(base, args[0], state)
         return result
 
-    def _use_state(self, base: Value, library: str, method: str, call: Span, state: State) -> None:
+    def use_state(self, base: Value, library: str, method: str, call: Span, state: State) -> None:
         """A method of an object that two contexts must not use at once."""
         row = self.knowledge.unsafe.get(library)
         use = row.use(method) if row is not None else None
-        if use is not None:
-            self.note(base, use, call, state, STATEFUL)
+        if row is not None and use is not None:
+            self.note(base, use, call, state, RUNNING if row.is_running(method) else STATEFUL)
 
     def _is_no_container(self, guess: Container, name: str, args: tuple[Values, ...], by_name: bool) -> bool:
         """Whether what has no type takes what no container does: arguments by name (options of a copy apart), a key

@@ -72,10 +72,15 @@ class Locking(Starting, Attributes):
         """What a shared path holds is no longer this function's own."""
         self.expose(path, values, state)
         for value in values:
-            if isinstance(value, (Fresh, Copy)) and self.types.container(value) is not None:
+            if isinstance(value, (Fresh, Copy)) and (self._has_state(value) or self.types.container(value) is not None):
                 self.holders[value] = path
         if isinstance(path, Global) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             self.published.update(values)
+
+    def _has_state(self, value: Value) -> bool:
+        """Whether two contexts must not use an object of a library at once."""
+        found = self.types.of(value)
+        return isinstance(found, LibraryType) and found.name in self.knowledge.unsafe
 
     def expose(self, path: Value, values: Values, state: State) -> None:
         """Remember where others find objects that were made here, in a language in which that is compared."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import are_alternatives, around
 from racelint.analysis.contexts import Context, Contexts, Entry
-from racelint.analysis.effects import IN_PLACE, STATEFUL, Access, Act, CallSite, Effects, Start
+from racelint.analysis.effects import IN_PLACE, RUNNING, STATEFUL, Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import LOCAL
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SHAPES = {
     "write-write": 3, "write-read": 3, "content-write": 3, "content-read": 3, "content-iterate": 3,
-    "state-write": 3, "state-read": 3,
+    "state-write": 3, "state-read": 3, "loop-write": 3,
 }  # fmt: skip
 OF_VARIABLE = frozenset({"store", "update", "delete", "read", "test"})
 STORES = frozenset({"store", "update", "delete"})
@@ -48,7 +48,7 @@ def shape(write: Access | Act, other: Access | Act) -> str | None:
         if other.kind in IN_PLACE:
             return "content-write"
         return "content-iterate" if other.kind == "iterate" else "content-read"
-    if write.kind == "alter" and other.detail == STATEFUL:
+    if write.kind == "alter" and other.detail in (STATEFUL, RUNNING):
         return "state-write" if other.kind == "alter" else "state-read"
     return None
 

@@ -6,6 +6,7 @@ from racelint.analysis.branching import is_looped
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.effects import RUNNING
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN, SHARED
@@ -57,7 +58,7 @@ class Parallel:
             return self._in_one_activation(write, one, other, two)
         if one.is_external and two.is_external and (owner := self._callers.says_shared(write)):
             return self._callers.shared_by_contract(owner, write, other)
-        in_turn = self._one_at_a_time(one, two)
+        in_turn = self._one_at_a_time(one, two) or self._is_run_by(write, one, other, two)
         if in_turn is not None:
             return in_turn
         if "decorated" in (one.kind, two.kind) and not self._collisions.are_of_decorator(write, other):
@@ -85,6 +86,8 @@ class Parallel:
             return Silence.CALLERS
         if write.receiver == OWN and other.receiver == OWN:
             return Silence.OWNED
+        if not (self._goroutines.has_started(write, other) and self._goroutines.has_started(other, write)):
+            return Silence.OWNED
         certain = write.located.certain and other.located.certain
         if (one.is_external or two.is_external) and self._callers.closes(two if one.is_external else one):
             return 1  # who still calls then
@@ -96,6 +99,11 @@ class Parallel:
         if one.is_external or two.is_external:
             return self._callers.beside(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
+
+    def _is_run_by(self, write: Spot, one: Context, other: Spot, two: Context) -> Silence | None:
+        """What a task does with a loop, it mostly does where that loop runs."""
+        tasks = (write.access.detail == RUNNING and two.is_loop) or (other.access.detail == RUNNING and one.is_loop)
+        return Silence.ONE_LOOP if tasks else None
 
     def _is_started_by_many(self, context: Context) -> bool:
         """Whether several tasks at once have pool workers run something on an object that they share.

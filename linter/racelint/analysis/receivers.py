@@ -93,8 +93,10 @@ class Receivers:
                 known = self._is_active(name) or self._objects.is_handed_over(own, caller)
                 return SHARED if site.started and not made and known else FRESH
             case Param(function=caller) as own if self._symbols.is_instance(own):
-                published = site.started and self._symbols.functions[caller][1].name == "__init__"
-                return SHARED if published else entry.receiver
+                if site.started and self._symbols.functions[caller][1].name == "__init__":
+                    return SHARED  # others may know it by now
+                goes_on = entry.receiver == FRESH and site.started and caller in self._alive.starters
+                return ALIVE if goes_on else entry.receiver
             case Param(function=caller) as given if self._places.is_handed(given):
                 return SHARED  # what is started has it, and others
             case Field() as path:

@@ -309,6 +309,8 @@ class Starting(Body):
         if name == RUNS and not args and (self.is_thread(base) or (found is None and sounds_like_thread(base))):
             if isinstance(found, ClassType):
                 self.begins(base, found.type)
+            if isinstance(base, Field) and self.symbols.is_instance(base.base):
+                self.effects.begins_own = True
             self.begun(state)
             return
         waits = isinstance(found, LibraryType) and f"{found.name}.{name}" in self.knowledge.concurrency.waits

@@ -31,7 +31,7 @@ class Race:
 
     `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
     "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change",
-    "store-test", "store-store", "state-write", "state-read",
+    "store-test", "store-store", "state-write", "state-read", "loop-write",
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "stale-write" and
     "crossed-iteration" (tasks of one loop, across a suspension), "hollow" (behind a lock that protects nothing).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that

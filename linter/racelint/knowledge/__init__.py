@@ -132,18 +132,27 @@ class LibraryFunction:
 
 @dataclass(frozen=True, slots=True)
 class UnsafeRow:
-    """Types whose objects two contexts must not use at once; `changes` and `reads` are patterns of their methods."""
+    """Types whose objects two contexts must not use at once.
+
+    `changes`, `reads` and `runs` are patterns of their methods; one of `runs` lets the tasks and callbacks of a loop go
+    on where it is called.
+    """
 
     types: tuple[str, ...]
     changes: tuple[str, ...]
     reads: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     source: str = ""
 
     def use(self, method: str) -> str | None:
         """What a method does to its object: "alter", "peek" or nothing that matters."""
-        if any(fnmatchcase(method, pattern) for pattern in self.changes):
+        if self.is_running(method) or any(fnmatchcase(method, pattern) for pattern in self.changes):
             return "alter"
         return "peek" if any(fnmatchcase(method, pattern) for pattern in self.reads) else None
+
+    def is_running(self, method: str) -> bool:
+        """Whether a method runs the loop."""
+        return any(fnmatchcase(method, pattern) for pattern in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
