@@ -14,6 +14,7 @@ from racelint.analysis.effects import (
     OWN_KEY,
     SETTING,
     TOLD,
+    WHOLE,
     Access,
     Act,
     Effects,
@@ -40,6 +41,7 @@ from racelint.analysis.type_names import LibraryType
 from racelint.analysis.values import Element, Global, Param, Value
 from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
+from racelint.span import Span
 
 TRUTH = "bool"
 
@@ -414,10 +416,27 @@ def _is_own_entry(path: Value) -> bool:
 
 
 def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
-    """The races by place, without those inside of an object whose one holder is a race itself: it needs the lock."""
-    found = {pair.place: pair for pair in pairs}
+    """The races by place, without those inside of an object whose one holder is a race itself: it needs the lock.
+
+    Where a whole struct is stored, one of its fields stands for all.
+    """
+    found: dict[Place, Pair] = {}
+    whole: dict[tuple[str, Span], Place] = {}
+    for pair in sorted(pairs, key=lambda pair: (_stores_whole(pair) is not None, -pair.confidence)):
+        at = _stores_whole(pair)
+        if at is None:
+            found[pair.place] = pair
+            whole |= {(side.function, side.access.span): pair.place for side in (pair.first, pair.second)}
+        elif whole.setdefault(at, pair.place) == pair.place:
+            found[pair.place] = pair
     sure = {(place.owner, place.name) for place, pair in found.items() if pair.confidence > 1}
     return {place: pair for place, pair in found.items() if _holder(pair) not in sure}
+
+
+def _stores_whole(pair: Pair) -> tuple[str, Span] | None:
+    """Where one side stores the struct around the field at hand."""
+    sides = [side for side in (pair.first, pair.second) if side.access.detail == WHOLE]
+    return (sides[0].function, sides[0].access.span) if sides else None
 
 
 def _holder(pair: Pair) -> tuple[str, str]:

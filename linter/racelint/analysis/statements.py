@@ -8,7 +8,7 @@ from racelint.analysis.asking import Asking
 from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
-from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, common, is_shared_path
+from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, WHOLE, common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
@@ -193,6 +193,7 @@ class Statements(Calls, Asking):
                         self._change_field(base, owner, name, span, state)
                     for path in paths if UNKNOWN not in paths else ():
                         self._store(path, values, span, state)
+                        self._overwrite_struct(path, span, state)
                 self.several = False
             case Item(base=base, key=key, span=span):
                 owners = self.evaluate(base, state)
@@ -207,8 +208,24 @@ class Statements(Calls, Asking):
                 self.sink = pointer
                 for owner in owners:
                     self.mutate(owner, "* =", "content" if isinstance(pointer, Attr) else "field", span, state)
+                    self._overwrite(owner, self.types.class_of(owner), span, state)
             case _:
                 self.evaluate(target, state)
+
+    def _overwrite(self, whole: Value, type_id: str | None, span: Span, state: State, levels: int = 2) -> None:
+        """Another struct is put in the place of one, so that all of its fields are stored."""
+        record = self.symbols.types.get(type_id or "")
+        for name in record[1].fields if record is not None and levels > 0 else ():
+            path = self.place(whole, name)
+            if is_shared_path(path) or self._is_known_elsewhere(root(path)):
+                self.note(path, "store", span, state, WHOLE)
+            state.heap.pop(path, None)
+            self._overwrite_struct(path, span, state, levels - 1)
+
+    def _overwrite_struct(self, path: Value, span: Span, state: State, levels: int = 2) -> None:
+        found = self.types.of(path) if not self.traits.duck_typed else None
+        if isinstance(found, ClassType) and found.value:
+            self._overwrite(path, found.type, span, state, levels)
 
     def _store_cell(self, name: str, values: Values, span: Span, state: State) -> None:
         """Give a variable that nested functions use another value; a new variable is nobody else's yet."""

@@ -148,6 +148,15 @@ class Expressions:
         return self.expr(node)
 
     def _call(self, node: ast.Call) -> Expr:
+        match node:
+            case ast.Call(func=ast.Name("hasattr"), args=[ast.Name() as owner, ast.Constant(str() as name)], keywords=[]):
+                return Op("is not", (Attr(self.expr(owner), name, self.span(node)), Const(None)), self.span(node))
+            case ast.Call(
+                func=ast.Name("getattr"),
+                args=[ast.Name() as owner, ast.Constant(str() as name), ast.Constant(None)],
+                keywords=[],
+            ):
+                return Attr(self.expr(owner), name, self.span(node))
         keywords = tuple([(keyword.arg or "", self.expr(keyword.value)) for keyword in node.keywords])
         call = Call(self.expr(node.func), self.exprs(node.args), keywords, self.span(node))
         if call.args and isinstance(node.func, ast.Attribute) and len(call.args) == FILLING.get(node.func.attr, -1) + 1:
