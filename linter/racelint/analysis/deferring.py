@@ -54,12 +54,12 @@ class Deferring(Body):
 
 
 def _needed(call: Expr) -> Iterator[Expr]:
-    """What a deferred call is of and what it is given, as far as that reads anything."""
+    """What is called later, and what that is given, as far as it reads anything."""
     if isinstance(call, Call):
-        parts = (call.func.base, *call.args) if isinstance(call.func, Attr) else call.args
-        yield from (part for part in parts if isinstance(part, Attr | Item))
+        yield from (part for part in (call.func, *call.args) if isinstance(part, Attr | Item))
 
 
 def _reads(call: Expr) -> frozenset[Span]:
-    """Where that reads something."""
-    return frozenset([part.span for expr in _needed(call) for part in records(expr) if isinstance(part, Attr | Item)])
+    """Where that reads something; a field that holds what is called is read by the call."""
+    needed = [part.span for expr in _needed(call) for part in records(expr) if isinstance(part, Attr | Item)]
+    return frozenset([*needed, call.span] if isinstance(call, Call) else needed)

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from racelint.analysis.paths import root
 from racelint.analysis.state import ALWAYS, UNTOLD, Call, Conditions, Held, Read, State, Told, held_in_both
 from racelint.analysis.values import (
+    NONE,
     Captured,
     Element,
     Field,
+    Fresh,
     FunctionValue,
     Global,
     Param,
@@ -207,6 +209,7 @@ class Effects:
     sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
+    new_in: dict[str, Values] = field(default_factory=dict)  # made here, by captured variables
     begins_own: bool = False  # it starts a thread object that a field of its own instance holds
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
@@ -343,6 +346,11 @@ class Effects:
             entries = self.crossings.setdefault((loop, span), [])
             if all(entry.path != path for entry in entries):
                 entries.append(Crossing(path, loop, span, self.suspensions.get(span, ()), joined))
+
+    def holds_new(self, variable: str) -> bool:
+        """Whether a captured variable holds only what is made here, and nobody else finds that anywhere."""
+        held = [each for each in self.new_in.get(variable, ()) if each != NONE]
+        return bool(held) and all(isinstance(each, Fresh) and each not in self.exposed for each in held)
 
     def is_private(self, made: Value) -> bool:
         """Whether nothing that is started here knows an object that is made here, and others do not find it."""

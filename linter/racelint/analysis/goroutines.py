@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from racelint.analysis.branching import are_alternatives
 from racelint.analysis.callers import Callers
-from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry
+from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry, targets
 from racelint.analysis.effects import CONTAINERS, Access, Effects, is_constant
 from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
@@ -21,6 +24,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
 from racelint.model import Function
+from racelint.span import Span
 
 HANDLERS = frozenset({"Handler", "HandlerFunc", "func"})  # types of what answers requests
 MOST_STARTS = 4  # goroutines that start one another
@@ -43,6 +47,7 @@ class Goroutines:
         self._importing = Importing(symbols)
         self._strangers = strangers
         self._repeating = repeating
+        self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -68,6 +73,8 @@ class Goroutines:
             if not {OWN, ALIVE}.isdisjoint((write.receiver, other.receiver)):
                 return Silence.OWNED
             if all(_is_of_its_run(spot, one) or self._is_of_its_start(spot, one) for spot in (write, other)):
+                return Silence.OWNED
+            if all(self._repeating.has_one_each_turn(spot, one) for spot in (write, other)):
                 return Silence.OWNED
             own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
             if own and is_for_own_key(other, self._symbols, self._contexts):
@@ -131,13 +138,50 @@ class Goroutines:
         starters = (one.starter, two.starter)
         if one == two or None in starters or starters[0] == starters[1]:
             return False
-        if self._are_implementations(one, two):
+        if self._are_implementations(one, two) or self._are_exclusive(first.entry.context, second.entry.context):
             return True
         owners = [self._symbols.owner_of(starter) for starter in starters if starter is not None]
         if owners[0] != owners[1] or not owners[0] or not self._do_the_same(one, two):
             return False
         both = {first.entry.context, second.entry.context}
         return not any(both <= started for started in self._contexts.started_under.values())
+
+    def _are_exclusive(self, one: int, two: int) -> bool:
+        """Whether whatever leads to the starts of two contexts has made its choice by then: one branch or the other.
+
+        `switch { case s.size > 0: s.runBySize(); case s.every > 0: s.runByTime() }`
+        """
+        if (one, two) not in self._exclusive:
+            self._exclusive[one, two] = self._exclusive[two, one] = self._are_started_apart(one, two)
+        return self._exclusive[one, two]
+
+    def _are_started_apart(self, one: int, two: int) -> bool:
+        under = self._contexts.started_under
+        both = {function for function, started in under.items() if one in started and two in started}
+        lowest = [f for f in both if both.isdisjoint(self._callees(f) - {f})]
+        return bool(lowest) and all(self._chooses(function, one, two) for function in lowest)
+
+    def _callees(self, function: str) -> set[str]:
+        return {callee for _, callee in self._reached(function)}
+
+    def _reached(self, function: str) -> Iterator[tuple[Span, str]]:
+        """What a function calls or starts, and where."""
+        effects = self._effects[function]
+        yield from ((span, callee) for span, callee in effects.calls if isinstance(callee, str))
+        for start in effects.starts.values():
+            yield from ((start.span, target.function) for target in targets(start.callee))
+
+    def _chooses(self, function: str, one: int, two: int) -> bool:
+        mine, theirs = (self._starting_at(function, context) for context in (one, two))
+        body = self._symbols.functions[function][1].body
+        return bool(mine and theirs) and all(are_alternatives(body, a, b) for a in mine for b in theirs)
+
+    def _starting_at(self, function: str, context: int) -> list[Span]:
+        """The spots in a function that start a context, or that call what does."""
+        under, started = self._contexts.started_under, self._contexts.roots[context]
+        calls = [span for span, callee in self._reached(function) if context in under.get(callee, ())]
+        own = [started.span] if started.starter == function and started.span is not None else []
+        return [*calls, *own]
 
     def _are_implementations(self, one: Context, two: Context) -> bool:
         """Whether methods of one name of two types start one function: what had been given one of them has no other."""

@@ -305,12 +305,18 @@ class Guards:
         return spot.entry.context, self._contexts.root(spot.function, spot.entry)
 
     def _one_writer(self, spots: list[Spot]) -> tuple[int, str] | None:
-        """The one way in on which a place is written, if that is the only one and does not run beside itself."""
+        """The one way in on which a place is written, if that is the only one and does not run beside itself.
+
+        Several of them, each with an object that is not known to be the others', are one in this.
+        """
         if not spots or not self._races.memory.governs(spots[0].function):
             return None
-        ways = {self._way_in(spot) for spot in spots if spot.is_write and not self._is_early(spot)}
+        writes = [spot for spot in spots if spot.is_write and not self._is_early(spot)]
+        ways = {self._way_in(spot) for spot in writes}
         way = ways.pop() if len(ways) == 1 else None
-        return None if way is None or self._contexts.roots[way[0]].many else way
+        if way is None or not self._contexts.roots[way[0]].many:
+            return way
+        return way if all(self._races.identity.is_whose(spot) for spot in writes) else None
 
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""

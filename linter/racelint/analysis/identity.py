@@ -207,6 +207,13 @@ class Identity:
             if len(todo) < MOST_CALLS:
                 todo += self._one_out(root(path), function, entry)
 
+    def variables(self, spot: Spot) -> Iterator[tuple[str, str]]:
+        """The captured variables through which an access's object was reached: their functions and names."""
+        for path, _, _ in self._outward(spot):
+            start = root(path)
+            if isinstance(start, Captured):
+                yield start.function, start.name
+
     def _one_out(self, start: Value, function: str, entry: Entry) -> Iterator[tuple[Value | None, str, Entry]]:
         """What an object is to who has called a function, or has started it and shares a variable with it."""
         came = self._contexts.entries.get(function, {}).get(entry)

@@ -54,6 +54,22 @@ class Repeating:
         runs = self.runs(context)
         return runs.meet and all(self._is_common(spot, context, runs) for spot in (first, second))
 
+    def has_one_each_turn(self, spot: Spot, context: Context) -> bool:
+        """Whether the loop that starts a context hands an element to each: `for _, l := range all { go serve(l) }`."""
+        path, function, entry = _holder(spot.access.path), spot.function, spot.entry
+        for _ in range(MOST_STEPS if context.starter is not None else 0):
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if not isinstance(path, Param):
+                return False  # what lies behind a field of it may be the others', too
+            if came is None:
+                handed = self._handed(path, context)
+                return all(value is not None and _is_one_of_several(value) for value in handed)
+            given = self._contexts.given(came, function, path)
+            if given is None:
+                return False
+            path, function, entry = given, came.caller, came.entry
+        return False
+
     def _is_common(self, spot: Spot, context: Context, runs: Runs) -> bool:
         """Whether each run has the object of an access from outside of the call that has started it."""
         path, function, entry = _holder(spot.access.path), spot.function, spot.entry

@@ -230,6 +230,7 @@ class Statements(Calls, Asking):
     def _store_cell(self, name: str, values: Values, span: Span, state: State) -> None:
         """Give a variable that nested functions use another value; a new variable is nobody else's yet."""
         cell = Captured(self.id, name)
+        self.effects.new_in[name] = union(self.effects.new_in.get(name, ()), values)
         if span in self.births or (self.stepping and name in self.per_turn):
             state.heap[cell] = values
             self.keep_store(cell, values)

@@ -149,13 +149,9 @@ class Expressions:
 
     def _call(self, node: ast.Call) -> Expr:
         match node:
-            case ast.Call(func=ast.Name("hasattr"), args=[ast.Name() as owner, ast.Constant(str() as name)], keywords=[]):
+            case ast.Call(ast.Name("hasattr"), [ast.Name() as owner, ast.Constant(str(name))], []):
                 return Op("is not", (Attr(self.expr(owner), name, self.span(node)), Const(None)), self.span(node))
-            case ast.Call(
-                func=ast.Name("getattr"),
-                args=[ast.Name() as owner, ast.Constant(str() as name), ast.Constant(None)],
-                keywords=[],
-            ):
+            case ast.Call(ast.Name("getattr"), [ast.Name() as owner, ast.Constant(str(name)), ast.Constant(None)], []):
                 return Attr(self.expr(owner), name, self.span(node))
         keywords = tuple([(keyword.arg or "", self.expr(keyword.value)) for keyword in node.keywords])
         call = Call(self.expr(node.func), self.exprs(node.args), keywords, self.span(node))
