@@ -121,7 +121,8 @@ class Roots:
             if function.name == "<module>" and not effects.starts_any:
                 continue  # a module runs at import, before anything is started
             if function.is_public and not application.is_uncalled(function_id):
-                kind = "async external" if self._symbols.is_coroutine(function_id, self._knowledge) else EXTERNAL
+                awaits = function.is_async or self._symbols.is_coroutine(function_id, self._knowledge)
+                kind = "async external" if awaits else EXTERNAL
                 yield Context(kind, function_id, None, None, False, SHARED)
 
     def _listed(self) -> set[str]:

@@ -9,11 +9,13 @@ follows `wg.Wait()`, whoever waits; that each object has its own group is taken 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import around, comes_first, is_looped, is_never_behind
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
+from racelint.analysis.paths import root
 from racelint.analysis.places import FLAG_MARK, Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import CLOSED, DONE, GIVES, TAKE, UNTOLD, WAIT, Told
@@ -57,12 +59,30 @@ class Signals:
         if any(reached == TAKE and self._precedes_all(spot, channel) for reached, channel in done):
             return True
         return bool(done) and any(
-            ((operation == DONE or not many) and self._is_sure(operation, reached, channel))
+            (
+                (operation == DONE or not many or self._is_of_one_turn(spot, channel))
+                and self._is_sure(operation, reached, channel)
+            )
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
             for operation, channel in self._later(spot)
             for reached, there in done
             if channel is not None and there == channel
         )
+
+    def _is_of_one_turn(self, spot: Spot, channel: Value) -> bool:
+        """Whether the loop that starts a goroutine makes the channel, and what is accessed, anew in each turn."""
+        context = self._contexts.roots[spot.entry.context]
+        starts = self._effects[context.starter].starts.values() if context.starter in self._effects else ()
+        loops = {start.loop for start in starts if start.span == context.span}
+        return len(loops) == 1 and all(self._is_new_in(path, loops) for path in (channel, spot.access.path))
+
+    def _is_new_in(self, path: Value, loops: Set[Span | None]) -> bool:
+        start = root(path)
+        if not isinstance(start, Captured):
+            return False
+        source, function = self._symbols.functions[start.function]
+        turns = [turn for turn in function.turns if turn.variable == start.name and turn.loop in loops]
+        return bool(turns) and start.name in own_each_turn(function, source.edition)
 
     def _done(self, spot: Spot) -> list[tuple[str, Value]]:
         """What has surely been done with channels when an access is made, by its own context or before what that has

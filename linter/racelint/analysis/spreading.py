@@ -64,6 +64,8 @@ class Spreading:
                     continue  # whoever has handed it to the helper starts it
                 if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
                     continue  # a coroutine does not run in the thread that makes it
+                if self._is_async_generator(callee) and not self._symbols.functions[function_id][1].is_async:
+                    continue  # nor does this
                 own = site.receiver is not None and self._symbols.is_instance(site.receiver)
                 if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):
                     continue
@@ -117,6 +119,10 @@ class Spreading:
         """Whether an object of a class, or of one below it, can have a method."""
         source, function = self._symbols.functions[function_id]
         return not type_id or not function.owner or self._places.related(f"{source.name}:{function.owner}", type_id)
+
+    def _is_async_generator(self, function_id: str) -> bool:
+        function = self._symbols.functions[function_id][1]
+        return function.is_async and function.is_generator
 
     def _is_coroutine(self, function_id: str) -> bool:
         return self._symbols.is_coroutine(function_id, self._knowledge)
