@@ -98,12 +98,40 @@ class Goroutines:
             return 1
         if all(self._sets_up(spot) for spot in (write, other) if spot.is_write) and not self._are_related(write, other):
             return 1
-        if self._strangers.hardly_matter(write, one, other, two):
+        if self._strangers.hardly_matter(write, one, other, two) or self._are_hardly_one(write, one, other, two):
             return 1
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
         return 3 if certain else 2
+
+    def _are_hardly_one(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
+        """Whether nothing says that two goroutines have one object.
+
+        That is: no lock; there are several objects, and neither goroutine was started by a method of the object, nor by
+        the other, nor both by one function, nor on what one function has made. Two of 19 such reports were right.
+        """
+        if one == two or one.kind != GOROUTINE or two.kind != GOROUTINE or first.located.place.kind != "field":
+            return False
+        if first.locks or second.locks or first.located.type in self._contexts.singles:
+            return False
+        if one.starter == two.starter or self._identity.runs_on_each(first, second):
+            return False
+        if self._is_started_on(first, one) or self._is_started_on(second, two):
+            return False
+        if self._identity.is_of_one_maker(first, second):
+            return False
+        return two.starter not in self._ways.functions(first) and one.starter not in self._ways.functions(second)
+
+    def _is_started_on(self, spot: Spot, context: Context) -> bool:
+        """Whether a method of an access's object, or of what has it in a field, has started the goroutine, which runs
+        another one, or a part of it.
+        """
+        both = [context.starter, context.function] if context.starter is not None else []
+        owners = [self._symbols.owner_of(self._symbols.outermost(function)) for function in both]
+        return bool(owners) and any(
+            all(self._identity.is_family(owner, type_id) for owner in owners) for type_id in self._identity.owners(spot)
+        )
 
     def _is_of_its_start(self, spot: Spot, context: Context) -> bool:
         """Whether an access starts from a variable of the starter's one call, or turn: others have others."""

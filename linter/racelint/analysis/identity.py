@@ -96,6 +96,11 @@ class Identity:
             return False
         return one != two and (one[0] != two[0] or type(one[1]) is type(two[1]))
 
+    def is_of_one_maker(self, first: Spot, second: Spot) -> bool:
+        """Whether one function has made the object of both sides, for one variable, as it starts what leads there."""
+        made = self._made_by(first)
+        return made is not None and made == self._made_by(second)
+
     def _made_by(self, spot: Spot) -> tuple[str, str | Span] | None:
         """The function that has made an access's object, as it starts what leads there, and for which variable.
 
@@ -119,6 +124,11 @@ class Identity:
             path = _whole(self._contexts.given(came, function, path))
             function, entry = came.caller, came.entry
         return None
+
+    def owners(self, spot: Spot) -> Iterator[str]:
+        """The type of an access's object, and outward those of what has it in a field."""
+        yield spot.located.type
+        yield from (home.rpartition(".")[0] for home in self._homes(spot))
 
     def _homes(self, spot: Spot) -> Iterator[str]:
         """The field in which an access's object was found, "Type.field", and outward those that have it as a part."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from racelint.analysis.effects import Effects
     from racelint.analysis.places import Places
     from racelint.analysis.symbols import Symbols
+    from racelint.span import Span
 
 # nobody else's yet; one for each context; the context's own, and of what it has started on it; unknown; shared
 FRESH, OWN, ALIVE, MAYBE, SHARED = range(5)
@@ -79,8 +80,25 @@ class Objects:
             return False
         return effects.is_private(whole)
 
-    def is_handed_over(self, made: Fresh, function: str) -> bool:
-        """Whether a function hands an object to what it starts, or to what that works on: `Worker(table).start()`."""
+    def is_handed_over(self, made: Fresh, function: str, at: Span) -> bool:
+        """Whether a function hands an object to what it starts, or to what that works on: `Worker(table).start()`.
+
+        Not so by `at`, if it makes another one in each turn of a loop, and the turn comes to that only afterwards.
+        """
+        return self._is_handed_on(made, function) and not self._is_of_later_turn(made, function, at)
+
+    def _is_of_later_turn(self, made: Fresh, function: str, at: Span) -> bool:
+        starts = [start for start in self._effects[function].starts.values() if made in start.knows()]
+        return (
+            bool(starts)
+            and made.site.function == function
+            and all(
+                start.loop is not None and start.loop.holds(made.site.span) and at[:2] < start.span[:2]
+                for start in starts
+            )
+        )
+
+    def _is_handed_on(self, made: Fresh, function: str) -> bool:
         if function not in self._handed_over:
             effects = self._effects[function]
             known = {value for start in effects.starts.values() for value in start.knows()}

@@ -81,7 +81,7 @@ class Receivers:
             if site.holder is not None and self._objects.of(_whole(site.holder), caller, entry) != FRESH:
                 return OWN  # others may find it by now
             if site.started and isinstance(site.receiver, Fresh):
-                known = self._objects.is_handed_over(site.receiver, caller)
+                known = self._objects.is_handed_over(site.receiver, caller, site.span)
                 return SHARED if known else ALIVE if self._alive.is_alive(site.receiver, caller, site) else FRESH
             found = self._objects.of(site.receiver, caller, entry)
             itself = isinstance(site.receiver, Param) and self._symbols.is_instance(site.receiver)
@@ -90,7 +90,7 @@ class Receivers:
         match site.receiver:
             case Fresh(type=name) as own:
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
-                known = self._is_active(name) or self._objects.is_handed_over(own, caller)
+                known = self._is_active(name) or self._objects.is_handed_over(own, caller, site.span)
                 return SHARED if site.started and not made and known else FRESH
             case Param(function=caller) as own if self._symbols.is_instance(own):
                 if site.started and self._symbols.functions[caller][1].name == "__init__":

@@ -105,12 +105,29 @@ class Repeating:
             return around and (runs.on_one or not self._symbols.is_instance_of(start))
         for value in self._handed(start, context):
             origin = root(value) if value is not None else None
+            if value is not None and self._is_replaced(value, context):
+                return False
             if isinstance(origin, Global | TypeValue):
                 continue
             own = isinstance(origin, Param | Captured) and self._symbols.is_instance_of(origin)
             if value is None or not own or not runs.on_one or _is_one_of_several(value):
                 return False
         return True
+
+    def _is_replaced(self, path: Value, context: Context) -> bool:
+        """Whether a starter puts another object where it has found one, as soon as it has handed that over.
+
+        `go flush(w.buffer); w.buffer = newBuffer()`
+        """
+        effects = self._effects.get(context.starter or "")
+        return (
+            effects is not None
+            and context.span is not None
+            and any(
+                access.path == path and access.kind == "store" and access.span[:2] > context.span[:2]
+                for access in effects.all_accesses()
+            )
+        )
 
     def _handed(self, parameter: Param, context: Context) -> list[Value | None]:
         """What a starter hands to what it starts, for a parameter of that."""
