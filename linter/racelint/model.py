@@ -531,6 +531,11 @@ class Traits(Record):
     texts: frozenset[str] = frozenset()
     live_views: bool = True
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The scalars that are neither texts nor truth values."""
+        return self.scalars - self.texts - {"bool"}
+
 
 class Module(Record):
     """One file, lowered. `star_imports` are modules all of whose public names are taken over.

@@ -111,6 +111,7 @@ class Body(Flow[State, Frame]):
         self.singles: set[Span] = set()  # executors made with one worker
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
+        self.filled_in: frozenset[Span] = frozenset()  # what the struct at hand is made with
         self.was_read: frozenset[Span] = frozenset()  # what the call at hand needs and has read before it was put off
         self.using: Span | None = None  # the expression at hand that would fail if its value were gone
         self.testing = False  # the expression at hand decides a branch
@@ -344,6 +345,8 @@ class Body(Flow[State, Frame]):
                 kind = "peek"
             elif self.types.is_one_of(path, self.traits.scalars):
                 detail = TOLD
+        elif kind == "read" and span in self.filled_in and self.types.is_one_of(path, self.traits.numbers):
+            detail = TOLD
         elif kind == "read" and span == self.using:
             detail = "used"
         if self.holders:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from racelint.analysis.body import Body
 from racelint.analysis.existence import says_of
 from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
@@ -203,7 +205,9 @@ class Operations(Body):
         """A fresh object of a written type, with what its fields and elements are given."""
         keys = [() if key is None else self.evaluate(key, state) for key in expr.keys]
         parts = [self.taken(part, self.evaluate(part, state), state) for part in expr.parts]
+        outer, self.filled_in = self.filled_in, _plain(part for _, part in expr.fields)
         fields = [(name, self.taken(part, self.evaluate(part, state), state)) for name, part in expr.fields]
+        self.filled_in = outer
         site = self.site(expr.span, state)
         found = self.types.annotations.declared(self.id, expr.type)
         match found:
@@ -328,3 +332,15 @@ class Operations(Body):
             else:
                 state.heap[field(made, name)] = self.read(path, state)
         return made
+
+
+def _plain(parts: Iterable[Expr]) -> frozenset[Span]:
+    """Where fields are read that are put into a struct as they are, or converted: `Report{Size: float64(s.size)}`."""
+    found: set[Span] = set()
+    for part in parts:
+        match part:
+            case Attr(span=span) | Cast(value=Attr(span=span)) | Call(args=(Attr(span=span),), keywords=()):
+                found.add(span)
+            case _:
+                pass
+    return frozenset(found)

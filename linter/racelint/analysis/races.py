@@ -43,8 +43,6 @@ from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
 from racelint.span import Span
 
-TRUTH = "bool"
-
 ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
 OF_CLOSE_CALLS = frozenset({"check-act", "check-use", "replace-change"})  # two steps, and another one just between them
@@ -356,11 +354,8 @@ class Races:
         if self.ways.locks(write, other) or self.ways.locks(other, write):
             return False
         found = self._places.type_of(place)
-        return isinstance(found, LibraryType) and not found.pointer and found.name in self._numbers(write.function)
-
-    def _numbers(self, function_id: str) -> frozenset[str]:
-        traits = self._symbols.functions[function_id][0].module.traits
-        return traits.scalars - traits.texts - {TRUTH}
+        numbers = self._symbols.functions[write.function][0].module.traits.numbers
+        return isinstance(found, LibraryType) and not found.pointer and found.name in numbers
 
     def _stays_the_same(self, place: Place) -> bool:
         """Whether all that is ever stored is one setting of the program: each store brings what is there already."""
