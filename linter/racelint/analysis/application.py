@@ -20,6 +20,7 @@ from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
 from racelint.model import TypeRef
 
+SORTED = frozenset({"Len", "Less", "Swap"})  # what `sort` asks for, as does `container/heap`
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
@@ -55,7 +56,11 @@ class Application:
         source, function = self._symbols.functions[function_id]
         if source.module.traits.duck_typed:
             return self._mentions.is_forgotten(function_id)
-        if not self._symbols.is_ordered_by_steps(function_id) or not self._programs.have(source.name):
+        if not self._symbols.is_ordered_by_steps(function_id):
+            return False
+        if function.name in SORTED and self._is_sorted_at_home(self._symbols.owner_of(function_id)):
+            return True
+        if not self._programs.have(source.name):
             return False
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
@@ -69,6 +74,11 @@ class Application:
         if self._is_asked(owner, function.name):
             return False
         return not self._is_behind_interface(owner, function.name)
+
+    def _is_sorted_at_home(self, type_id: str) -> bool:
+        """Whether objects of a package's own type can be sorted: who does that makes all calls, under his locks."""
+        own = type_id.rpartition(":")[2][:1].islower()
+        return own and all(self._symbols.method(type_id, name) is not None for name in SORTED)
 
     def _is_of_program(self, function_id: str) -> bool:
         """Whether a signature names a type of the program: no interface of a library can demand it."""
