@@ -184,10 +184,17 @@ class Goroutines:
         return self._exclusive[one, two]
 
     def _are_started_apart(self, one: int, two: int) -> bool:
+        if self._leads_to(one, two) or self._leads_to(two, one):
+            return False
         under = self._contexts.started_under
         both = {function for function, started in under.items() if one in started and two in started}
         lowest = [f for f in both if both.isdisjoint(self._callees(f) - {f})]
         return bool(lowest) and all(self._chooses(function, one, two) for function in lowest)
+
+    def _leads_to(self, context: int, other: int) -> bool:
+        """Whether a context starts another one."""
+        starter = self._contexts.roots[other].starter
+        return any(entry.context == context for entry in self._contexts.entries.get(starter or "", ()))
 
     def _callees(self, function: str) -> set[str]:
         return {callee for _, callee in self._reached(function)}

@@ -411,7 +411,7 @@ def _is_own_entry(path: Value) -> bool:
 
 
 def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
-    """The races by place, without those inside of an object whose one holder is a race itself: it needs the lock.
+    """The races by place, without those inside of an object whose one holder is a race of the same contexts.
 
     Where a whole struct is stored, one of its fields stands for all.
     """
@@ -424,8 +424,12 @@ def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
             whole |= {(side.function, side.access.span): pair.place for side in (pair.first, pair.second)}
         elif whole.setdefault(at, pair.place) == pair.place:
             found[pair.place] = pair
-    sure = {(place.owner, place.name) for place, pair in found.items() if pair.confidence > 1}
-    return {place: pair for place, pair in found.items() if _holder(pair) not in sure}
+    sure = {(place.owner, place.name): _contexts(pair) for place, pair in found.items() if pair.confidence > 1}
+    return {place: pair for place, pair in found.items() if sure.get(_holder(pair)) != _contexts(pair)}
+
+
+def _contexts(pair: Pair) -> frozenset[int]:
+    return frozenset((pair.first.entry.context, pair.second.entry.context))
 
 
 def _stores_whole(pair: Pair) -> tuple[str, Span] | None:
