@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
 from racelint.analysis.contexts import Context
@@ -17,6 +18,8 @@ from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
 from racelint.knowledge import EntryRow
 from racelint.model import Attr, Call, Const, Expr, Function
 
+SERVING = frozenset({"ServeHTTP"})  # what libraries ask handlers for
+
 
 class EntryPoints:
     """Finds the contexts that libraries make of functions of the program."""
@@ -26,6 +29,7 @@ class EntryPoints:
     ) -> None:
         self._symbols = symbols
         self._product = product
+        self._callers: dict[str, set[str]] = defaultdict(set)
         self._types = types
         self._effects = effects
         self._edges = edges
@@ -77,7 +81,7 @@ class EntryPoints:
             if row.methods and not any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.methods):
                 continue
             if function_id in self._product.effects and self._takes(function_id, row.signature):
-                if self._is_part(function_id, asked):
+                if self._is_part(function_id, asked) or self._is_dispatched_to(function_id, asked, row):
                     continue
                 receiver = FRESH if row.instance == "call" else SHARED
                 many = row.many and row.kind == "handler"
@@ -88,6 +92,18 @@ class EntryPoints:
         function = self._symbols.functions[function_id][1]
         own = bool(function.owner) and not function.is_public and function.name not in asked
         return own and function_id in self._edges.called
+
+    def _is_dispatched_to(self, function_id: str, asked: Set[str], row: EntryRow) -> bool:
+        """Whether only handlers call a handler, with what they were given, and nobody hands it to a library."""
+        function = self._symbols.functions[function_id][1]
+        if row.methods or not function.owner or function.name in asked or function.name in SERVING:
+            return False
+        if not self._callers:
+            for caller, calls in self._edges.calls.items():
+                for callee, _ in calls:
+                    self._callers[callee].add(caller)
+        callers = self._callers.get(function_id, set())
+        return bool(callers) and all(self._takes(caller, row.signature) for caller in callers)
 
     def _has_workers(self, function_id: str, row: EntryRow) -> bool:
         """Whether the type that has a method says that several calls of it may run at once."""
