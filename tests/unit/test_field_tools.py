@@ -105,9 +105,9 @@ def test_verdicts_fit_their_schema(file: str, repositories: str) -> None:
 
 
 def test_first_looks_are_at_repositories_that_the_rule_was_not_mended_on() -> None:
-    records = json.loads((clones.HERE / "triage.json").read_text("utf-8"))
+    verdicts = triage.load(clones.HERE / "triage.json")
     later = {"second reader", "fourth reader", "fifth reader"}  # after the first looks
-    seen = {r["repository"] for r in records if r["rule"] == "mutated-while-iterating" and r["judge"] not in later}
+    seen = {v.repository for v in verdicts if v.rule == "mutated-while-iterating" and v.judge not in later}
     assert not seen & {r.name for r in clones.pinned(clones.HERE / "first_looks_repositories.json")}
 
 
