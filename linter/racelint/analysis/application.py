@@ -61,7 +61,7 @@ class Application:
         if function.name in SORTED and self._is_sorted_at_home(self._symbols.owner_of(function_id)):
             return True
         if not self._programs.have(source.name):
-            return False
+            return self._is_left_over(function_id)
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
             named = function.name in START or function.name in self._asked
@@ -74,6 +74,16 @@ class Application:
         if self._is_asked(owner, function.name):
             return False
         return not self._is_behind_interface(owner, function.name)
+
+    def _is_left_over(self, function_id: str) -> bool:
+        """Whether nobody speaks of a method, be it a test, in a package that programs of the repository use.
+
+        What users of a library call is nearly always called by its tests.
+        """
+        source, function = self._symbols.functions[function_id]
+        if not function.owner or function.name in self._symbols.spoken_of or not self._programs.use(source.name):
+            return False
+        return self._symbols.owner_of(function_id) not in self._handed or self._is_of_program(function_id)
 
     def _is_sorted_at_home(self, type_id: str) -> bool:
         """Whether objects of a package's own type can be sorted: who does that makes all calls, under his locks."""

@@ -26,8 +26,11 @@ class Programs:
         """Whether a package is part of an application."""
         if "internal" in module.partition("@")[0].split("/"):
             return True
-        part = not self._mains.isdisjoint(self.importing.programs(module))
-        return part and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
+        return self.use(module) and any(f"{module}/".startswith(f"{folder}/") for folder in self._folders)
+
+    def use(self, module: str) -> bool:
+        """Whether a program is made with a package, wherever that lies: others may use it, too."""
+        return not self._mains.isdisjoint(self.importing.programs(module))
 
     def _is_program(self, function_id: str) -> bool:
         """Whether a program starts in a function, one that is no example, test or tool."""

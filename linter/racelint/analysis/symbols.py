@@ -66,6 +66,7 @@ class Symbols:
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         self.mentioned: set[str] = set()  # names of what is not only called, where calls say whom they mean
+        self.spoken_of: set[str] = set()  # these, and the names of what is called in any file, of a test or another build
         self._stores: dict[str, list[tuple[str, AttributeStore]]] = defaultdict(list)
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
@@ -109,6 +110,8 @@ class Symbols:
         self.stored_from_outside.update(store.name for store in content.attribute_stores)
         if not content.traits.duck_typed:
             self.mentioned.update(name for part in built for name in part.mentions.split())
+            every = [f"{file.module.mentions} {file.module.called}" for file in files]
+            self.spoken_of.update(name for names in every for name in names.split())
             for store in content.attribute_stores:
                 self._stores[store.name].append((f"{module}:{store.function}", store))
         for filling in content.fillings:

@@ -78,7 +78,8 @@ class Lowering(TypeDeclarations):
         return Module(
             "go", self._paths, tuple(self._stars), self._declared, self._functions, self._globals,
             tuple(self.attribute_stores), tuple(self.constructions), comments, generated, lines, package, TRAITS,
-            mentions=" ".join(sorted(self.mentions)), annotations=(*self.annotations, *self.notes.left()),
+            mentions=" ".join(sorted(self.mentions)), called=" ".join(sorted(self.called)),
+            annotations=(*self.annotations, *self.notes.left()),
         )  # fmt: skip
 
     def _doc(self, above: Sequence[Node], node: Node) -> str:

@@ -56,6 +56,7 @@ class Expressions(TypeRefs):
         self.constructions: list[Construction] = []
         self.attribute_stores: list[AttributeStore] = []
         self.mentions: dict[str, None] = {}
+        self.called: set[str] = set()
         self._imported: dict[str, Imported] = {}
         self._expressions: dict[str, Callable[[Node], Expr]] = {
             "identifier": self._identifier, "selector_expression": self._selector, "call_expression": self._call,
@@ -288,6 +289,8 @@ class Expressions(TypeRefs):
             last = next(reversed(self.mentions))
             if last == called.name:
                 del self.mentions[last]
+        if isinstance(called, Attr):
+            self.called.add(called.name)
         return called
 
     def _builtin_call(self, name: str, arguments: list[Node], span: Span) -> Expr:
