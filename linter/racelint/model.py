@@ -544,9 +544,10 @@ class Module(Record):
 
     Files of one name and one `package` share their names; "" where each file is a module of its own. `mentions` are the
     names by which a file gets at attributes, and those in its texts that look like names, with spaces between; where
-    calls say of what type their object is, the names of what is not only called, and `called` those of the others. `loads` are all import statements of
-    the file, in whatever scope, where it takes more than an outline to know what is imported. `constraint` is the
-    condition on which builds take a file in, in the language's own words.
+    calls say of what type their object is, the names of what is not only called, and `called` the names of attributes
+    that are called. `loads` are all import statements of the file, in whatever scope, where it takes more than an
+    outline to know what is imported. `constraint` is the condition on which builds take a file in, in the language's
+    own words.
     """
 
     language: str

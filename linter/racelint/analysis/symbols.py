@@ -66,7 +66,7 @@ class Symbols:
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         self.mentioned: set[str] = set()  # names of what is not only called, where calls say whom they mean
-        self.spoken_of: set[str] = set()  # these, and the names of what is called in any file, of a test or another build
+        self.spoken_of: set[str] = set()  # these, and what is called anywhere, in tests and other builds, too
         self._stores: dict[str, list[tuple[str, AttributeStore]]] = defaultdict(list)
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
