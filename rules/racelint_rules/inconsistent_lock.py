@@ -117,10 +117,11 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
     ever run at once is the author's word only. The read side of an RWMutex is enough for reads, and for them only. A
-    lock that a single function takes is no guard. Low (hidden) is what callers from outside do, on either side, but for
-    maps that are iterated, containers that are handed out live, writes under the read side, and plain reads of what is
-    stored, where two thirds of the accesses hold the lock (of a word, three quarters): who calls mostly sees to it that
-    the two never meet, or calls one of them before there is any other.
+    lock that a single function takes is no guard. Low (hidden) is what less than three quarters of the accesses have
+    the lock for, or nine in ten where the ways to the two are longer than two calls together. So is what callers from
+    outside do, on either side, but for maps that are iterated, containers that are handed out live, writes under the
+    read side, and plain reads of what is stored: who calls mostly sees to it that the two never meet, or calls one of
+    them before there is any other.
 
     Low is also a lock of another type than the field's, unless the access without it holds a lock of the field's own,
     or what is there is taken away: mostly that lock keeps the table in which the object lies, and who goes without it

@@ -209,7 +209,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     of the object itself says that others have the object.
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
-    reconcilers) on an object that is shared for sure; a caller beside a goroutine is medium at most. Low: elements of
+    reconcilers) on an object that is shared for sure, by five calls at most on both ways together if the contexts are
+    two; a caller beside a goroutine is medium at most. Low: elements of
     containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
     is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up
     write before callers come, what interfaces with a single method lead to; values that one function makes on demand,
@@ -222,7 +223,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any
-    lock, through five types and functions; a word that is a package's own and that no lock guards, but for what
+    lock, through five types and functions, or, of a word that two contexts share, through two types (unless it is set
+    to nil, or both answer requests); a word that is a package's own and that no lock guards, but for what
     handlers do with it; a word without any lock between a goroutine and callers, unless it is set to nil.
 
     ## Known limits

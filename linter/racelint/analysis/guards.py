@@ -28,7 +28,7 @@ from racelint.analysis.races import MOST_PAIRS, Races
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
-from racelint.analysis.ways import MOST_CALLS
+from racelint.analysis.ways import MOST_CALLS, NEAR
 
 CONTRACT = re.compile(
     r"(lock\w*|mutex\w*|mu)\s+(must|should|has to|needs? to|is)\s+(already\s+)?(be\s+)?(held|acquired|taken)"
@@ -95,22 +95,31 @@ class Guards:
         callers = [self._contexts.roots[spot.entry.context].is_external for spot in (pair.first, pair.second)]
         if pair.guard in sides(pair.first.locks):
             return False  # its author thinks that the read side is enough
+        if self._races.memory.governs(pair.first.function) and not self._is_kept_mostly(pair):
+            return True
         if pair.shape == "hand-out" or (pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR):
             return False
         return any(callers) and pair.shape != "update-update" and not self._is_forgotten_read(pair)
 
+    def _is_kept_mostly(self, pair: Pair) -> bool:
+        """Whether three quarters of the accesses hold a lock, of those on long ways nine in ten.
+
+        Of 26 reports on others, in repositories that the rule had not been mended on, six were right. Not so where what
+        is there is taken away.
+        """
+        long = self._races.ways.steps(pair.first, pair.second) >= NEAR and pair.second.access.detail != "none"
+        return (10 * pair.held >= 9 * pair.total) if long else (4 * pair.held >= 3 * pair.total)
+
     def _is_forgotten_read(self, pair: Pair) -> bool:
-        """Whether what is stored under a lock is read, and not just tested, without it, which most others hold.
+        """Whether what is stored under a lock is read, and not just tested, without it.
 
         In a language in which a read beside a store has no meaning three of four such reports were right; not so where
-        a slice is only added to. Of a word three quarters of the accesses have to hold the lock.
+        a slice is only added to.
         """
         read, written = pair.first.access.kind, pair.second.access.kind
         if not self._races.memory.governs(pair.first.function) or read not in ("read", "lookup", "iterate"):
             return False
-        if self._races.strangers.is_word(pair.first):
-            return 4 * pair.held >= 3 * pair.total
-        return 3 * pair.held >= 2 * pair.total and not written.startswith("update")
+        return self._races.strangers.is_word(pair.first) or not written.startswith("update")
 
     def _is_unrelated(self, spot: Spot, touching: frozenset[int]) -> bool:
         """Whether nothing that is started after an access has to do with the place."""

@@ -41,18 +41,31 @@ class Strangers:
         """Whether two contexts store a variable whole, or read or test it, and that is seldom more than untidy."""
         if not all(_is_plain(spot) for spot in (first, second)):
             return False
-        if self._are_far(first, second, {one.kind, two.kind}):
+        kinds = {one.kind, two.kind}
+        if self._are_far(first, second, kinds):
             return True
         place = first.located.place
+        if place.kind == "field":
+            return self._is_loose(first, one, second, two)
         own = place.kind == "global" and not place.name[:1].isupper()
-        return own and REQUESTED not in (one.kind, two.kind) and self._is_bare_word(first, second)
+        return own and REQUESTED not in kinds and self._is_bare_word(first, second)
+
+    def _is_loose(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
+        """Whether two contexts share a word without any lock, by methods of two types, and not to answer requests.
+
+        Of ten such reports, in repositories that the rule had not been mended on, none was right: a setting that is
+        loaded again, what is set up on the way. Not so if it is taken away, or counted.
+        """
+        if one == two or one.kind == two.kind == REQUESTED or any(map(_is_emptied, (first, second))):
+            return False
+        return len(self._ways.types(first) | self._ways.types(second)) > 1 and self._is_bare_word(first, second)
 
     def hardly_meet(self, caller: Spot, other: Spot) -> bool:
         """Whether a caller and what runs beside him share a single word, and neither shows any lock.
 
         Not so if it is taken away: who has found it there goes on with nothing.
         """
-        emptied = any(spot.access.kind == "store" and spot.access.detail == "none" for spot in (caller, other))
+        emptied = any(map(_is_emptied, (caller, other)))
         return not emptied and all(_is_plain(spot) for spot in (caller, other)) and self._is_bare_word(caller, other)
 
     def _is_bare_word(self, first: Spot, second: Spot) -> bool:
@@ -82,6 +95,10 @@ class Strangers:
 
     def _traits(self, spot: Spot) -> Traits:
         return self._symbols.functions[spot.function][0].module.traits
+
+
+def _is_emptied(spot: Spot) -> bool:
+    return spot.access.kind == "store" and spot.access.detail == "none"
 
 
 def _is_plain(spot: Spot) -> bool:

@@ -40,6 +40,10 @@ class Ways:
         """The types that have them; functions that are no methods count themselves."""
         return frozenset([type_id or function for function, type_id in self._types(spot)])
 
+    def types(self, spot: Spot) -> frozenset[str]:
+        """The types whose methods, or closures of these, lie there."""
+        return frozenset([type_id for _, type_id in self._types(spot) if type_id])
+
     def _types(self, spot: Spot) -> list[tuple[str, str]]:
         """Each function or method, without closures, and its type."""
         within = {self._symbols.outermost(function) for function in self.functions(spot)}
