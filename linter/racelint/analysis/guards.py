@@ -104,9 +104,11 @@ class Guards:
     def _is_kept_mostly(self, pair: Pair) -> bool:
         """Whether three quarters of the accesses hold a lock, of those on long ways nine in ten.
 
-        Of 26 reports on others, in repositories that the rule had not been mended on, six were right. Not so where what
-        is there is taken away.
+        Of 29 reports on others, in repositories that the rule had not been mended on, eight were right. Not so where
+        what is there is taken away, and for the only access without the lock, unless it is of a word.
         """
+        if pair.held == pair.total - 1 and not self._races.strangers.is_word(pair.first):
+            return True
         long = self._races.ways.steps(pair.first, pair.second) >= NEAR and pair.second.access.detail != "none"
         return (10 * pair.held >= 9 * pair.total) if long else (4 * pair.held >= 3 * pair.total)
 
