@@ -248,7 +248,7 @@ class Conditions(Asking):
     def _asks_thread(self, test: Expr, state: State) -> bool:
         """Whether a thread is asked whether it is still running."""
         match test:
-            case Call(func=Attr(base=Name() as thread, name=name), args=()) if name in ALIVE:
+            case Call(func=Attr(base=Name() | Attr() as thread, name=name), args=()) if name in ALIVE:
                 return any([self.is_thread(value) for value in self.evaluate(thread, state)])
             case _:
                 return False
