@@ -31,9 +31,17 @@ def comes_first(body: Block, first: Span, second: Span) -> bool:
         if stmt.span.holds(first):
             if stmt.span.holds(second):
                 return any(comes_first(block, first, second) for block in _blocks(stmt))
-            inner = (*_blocks(stmt), stmt.body) if isinstance(stmt, Loop) else _blocks(stmt)
-            return first[:2] < second[:2] and not any(_holds(block, first) for block in inner)
+            return first[:2] < second[:2] and _is_passed(stmt, first)
     return False
+
+
+def _is_passed(stmt: Stmt, spot: Span) -> bool:
+    """Whether who passes a statement passes a spot in it."""
+    if isinstance(stmt, Hold):
+        inside = [each for each in stmt.body if each.span.holds(spot)]
+        return all(_is_passed(each, spot) for each in inside)
+    inner = (*_blocks(stmt), stmt.body) if isinstance(stmt, Loop) else _blocks(stmt)
+    return not any(_holds(block, spot) for block in inner)
 
 
 def is_never_behind(body: Block, first: Span, second: Span) -> bool:

@@ -76,7 +76,10 @@ class Gates:
         """Where a function has asked for what is surely set when it comes to an access."""
         body = self._symbols.functions[spot.function][1].body
         return {
-            asked for branch, arm in arms(body, spot.access.span) for asked in _set_if(branch.test, outcome=arm == 0)
+            asked
+            for branch, arm in arms(body, spot.access.span)
+            for asked, is_set in found(branch.test, outcome=arm == 0)
+            if is_set
         }
 
     def _opens_later(self, write: Spot, gate: Access, spots: Mapping[Place, Sequence[Spot]]) -> bool:
@@ -124,19 +127,20 @@ class Gates:
         return self._stores[place]
 
 
-def _set_if(test: Expr, *, outcome: bool) -> Iterator[Span]:
-    """The attributes that are surely set if a test has an outcome."""
+def found(test: Expr, *, outcome: bool) -> Iterator[tuple[Span, bool]]:
+    """The attributes that are surely set, or surely unset, if a test has an outcome."""
     match test:
         case Op(operator="not", operands=(operand,)):
-            yield from _set_if(operand, outcome=not outcome)
+            yield from found(operand, outcome=not outcome)
         case Logic(operator=operator, operands=operands) if outcome == (operator == "and"):
             for operand in operands:
-                yield from _set_if(operand, outcome=outcome)
-        case Op(operator=operator, operands=(Attr(span=span), Const(value=value))):
-            if operator in (UNEQUAL if outcome == (not value) else EQUAL):
-                yield span
-        case Attr(span=span) if outcome:
-            yield span
+                yield from found(operand, outcome=outcome)
+        case Op(operator=operator, operands=(Attr(span=span), Const(value=value))) if operator in EQUAL + UNEQUAL:
+            equal = outcome == (operator in EQUAL)
+            if equal or not value or isinstance(value, bool):
+                yield span, bool(value) == equal
+        case Attr(span=span):
+            yield span, outcome
 
 
 def _stores(node: object, name: str) -> Iterator[Span]:

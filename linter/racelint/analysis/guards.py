@@ -228,7 +228,9 @@ class Guards:
             or self._races.callers.is_driven_instead(other, breach)
         ):
             return None
-        order = self._races.order
+        order, closing = self._races.order, self._races.closing
+        if closing.order(breach, other) or closing.order(other, breach):
+            return None
         if order.comes_before(breach, other) or order.comes_before(other, breach) or order.signals.order(breach, other):
             return None
         if self._makes(lock, breach.function):

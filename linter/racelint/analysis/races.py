@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.callers import Callers
+from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.documented import is_deliberate
@@ -69,6 +70,7 @@ class Races:
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
+        self.closing = Closing(symbols, effects, places)
         self.outcomes = Outcomes(symbols, effects)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
@@ -189,6 +191,8 @@ class Races:
             or order.is_before(write, other)
             or order.is_before(other, write)
             or self._gates.order(write, other, self.spots)
+            or self.closing.order(write, other)
+            or self.closing.order(other, write)
         ):
             return Silence.ORDERED
         return None
