@@ -249,7 +249,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
     def _build(self, expr: Build, state: State) -> Values:
         spread = next((p for p in expr.parts if isinstance(p, Star)), None)
         keys = [() if key is None else self.evaluate(key, state) for key in expr.keys]
-        values = [self.evaluate(part, state) for part in expr.parts]
+        values = [self.dereferenced(part, self.evaluate(part, state), state) for part in expr.parts]
         if expr.kind == "tuple" and spread is None:
             return (bounded(Tuple(tuple(values))),)
         site = self.site(expr.span, state)
