@@ -78,7 +78,7 @@ class Attributes(Body):
         return (self._bound(method, base),)
 
     def _in_embedded(self, base: Value, name: str, path: Value, state: State) -> Values | None:
-        """What a field of a struct made here is, if it is one of a struct that was put into that: by libraries' types."""
+        """What a field of a struct made here is, if a struct of a library was put into that which has the field."""
         if type(base) is not Fresh or path in state.heap:
             return None
         for part in self.knowledge.sharing.embedded:

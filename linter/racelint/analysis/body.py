@@ -726,8 +726,7 @@ class Body(Flow[State, Frame]):
         found = [Content(v, False, Literal(name, FIELD)) for name, values in fields for v in values]
         owners = {path.base for path in state.heap if type(path) is Field}
         kept = [
-            c for c in found
-            if c.value in self.filled or c.value in owners or isinstance(root(c.value), Param | Cached)
+            c for c in found if c.value in self.filled or c.value in owners or isinstance(root(c.value), Param | Cached)
         ]
         return kept[:MOST_FIELDS]
 
