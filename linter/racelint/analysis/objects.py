@@ -137,8 +137,8 @@ class Objects:
     def _is_of_all_requests(self, variable: Captured, entry: Entry) -> bool:
         """Whether a closure answers all requests with what a variable around it holds.
 
-        That is the instance of the method that has made it, as it is where the method itself answers; or what a function
-        had that runs once.
+        That is the instance of the method that has made it, as where the method itself answers; or what a function that
+        runs once had.
         """
         context = self._contexts.roots[entry.context]
         if context.kind != HANDLER or not context.many or context.starter is not None:
