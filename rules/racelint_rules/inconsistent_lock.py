@@ -6,6 +6,8 @@ from racelint.api import Finding, Program, Race, Severity, Violation, rule
 from racelint_rules._annotated import broken
 from racelint_rules._shared import COPIES, HARM, OF_LANGUAGE, SEVERITIES, finding, harm, read_side, severity, verb
 
+ATOMIC = "sync/atomic"  # the name of what keeps atomic steps apart
+
 
 @rule(languages=("python", "go"), since="0.2")
 def inconsistent_lock(program: Program) -> Iterator[Finding]:
@@ -123,6 +125,10 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     read side, and plain reads of what is stored: who calls mostly sees to it that the two never meet, or calls one of
     them before there is any other.
 
+    One atomic write says as much as a lock (`atomic.AddInt64(&s.n, 1)`): whoever reads or stores the field plainly
+    elsewhere races with it, whosever object it is, and whoever calls. Constructors, and what makes an object or puts it
+    into service, do not count.
+
     Low is also a lock of another type than the field's, unless the access without it holds a lock of the field's own,
     or what is there is taken away: mostly that lock keeps the table in which the object lies, and who goes without it
     has taken the object out. What lies in an object that has the lock (the elements of its slice) is guarded by that,
@@ -158,9 +164,9 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
                 "inconsistent-lock",
                 _severity(race, program),
                 _message(race),
-                f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for",
+                _because(race),
                 harm(race),
-                f"take the write side of {lock} here" if (lock := read_side(race)) else f"hold {race.guard} here too",
+                _mend(race),
             )
 
 
@@ -169,7 +175,22 @@ def _severity(race: Race, program: Program) -> Severity:
     return severity(race, program) if program.is_free_threaded and race.language == "python" else Severity.WARNING
 
 
+def _because(race: Race) -> str:
+    if race.guard == ATOMIC:
+        return f"{race.symbol} is {verb(race.second)} by {ATOMIC} there, which this access does not take part in"
+    return f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for"
+
+
+def _mend(race: Race) -> str:
+    if race.guard == ATOMIC:
+        return f"use {ATOMIC} here too, or give the field one of its types"
+    return f"take the write side of {lock} here" if (lock := read_side(race)) else f"hold {race.guard} here too"
+
+
 def _message(race: Race) -> str:
+    if race.guard == ATOMIC:
+        steps = f"{race.held} of its {race.total} accesses"
+        return f"{race.symbol} is {verb(race.first)} plainly, but by {ATOMIC} at {steps}"
     if lock := read_side(race):
         return f"{race.symbol} is {verb(race.first)} under the read side of {lock} only, which others hold, too"
     return f"{race.symbol} is {verb(race.first)} without {race.guard}, held at {race.held} of its {race.total} accesses"

@@ -12,6 +12,7 @@ from racelint.analysis.values import (
     Builtin,
     Captured,
     Field,
+    Fresh,
     FunctionValue,
     Global,
     ModuleValue,
@@ -65,6 +66,9 @@ class Attributes(Body):
             path = self.place(base, name)
             if path == UNKNOWN and isinstance(self.types.of(base), LibraryType):
                 return (Field(base, name),)  # a method of what is just near enough: nothing of it leads any further
+            inner = self._in_embedded(base, name, path, state)
+            if inner is not None:
+                return inner
             if not self._is_inline(path):
                 self.note(path, "read", span, state)
             return self.read(path, state)
@@ -72,6 +76,16 @@ class Attributes(Body):
         if function.is_property:
             return self.invoke(method, base, (), (), span, state)
         return (self._bound(method, base),)
+
+    def _in_embedded(self, base: Value, name: str, path: Value, state: State) -> Values | None:
+        """What a field of a struct made here is, if a struct of a library was put into that which has the field."""
+        if type(base) is not Fresh or path in state.heap:
+            return None
+        for part in self.knowledge.sharing.embedded:
+            put = state.heap.get(Field(base, part))
+            if put is not None and name != part:
+                return unite([self.read(self.place(value, name), state) for value in put])
+        return None
 
     def _is_inline(self, path: Value) -> bool:
         """Whether a field holds an object itself: naming it reads nothing, what is taken out of it does."""

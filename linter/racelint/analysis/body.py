@@ -720,11 +720,14 @@ class Body(Flow[State, Frame]):
                 self._tell_contents(tuple([content.value for content in held]), state, nested - 1)
 
     def _in_fields(self, made: Fresh, state: State | None) -> list[Content]:
-        if state is None or self.traits.duck_typed or self.types.class_of(made) is None:
+        if state is None or self.traits.duck_typed:
             return []
         fields = [(p.name, v) for p, v in state.heap.items() if type(p) is Field and p.base == made]
         found = [Content(v, False, Literal(name, FIELD)) for name, values in fields for v in values]
-        kept = [c for c in found if c.value in self.filled or isinstance(root(c.value), Param | Cached)]
+        owners = {path.base for path in state.heap if type(path) is Field}
+        kept = [
+            c for c in found if c.value in self.filled or c.value in owners or isinstance(root(c.value), Param | Cached)
+        ]
         return kept[:MOST_FIELDS]
 
 

@@ -45,6 +45,8 @@ class Callers:
         place = write.located.place
         if place.kind in ("global", "captured") or self._identity.is_family(owner, write.located.type):
             return 3 if context.starter else 2
+        if context.starter is not None and (self._constructs(context.starter, write) or self._has(owner, write, other)):
+            return 3
         caller = write if roots[write.entry.context].is_external else other
         if context.starter is not None and context.starter in self._ways.functions(caller):
             return 3  # it goes on with what it has handed over
@@ -52,6 +54,19 @@ class Callers:
             return 1  # who has both may keep to an order
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def _constructs(self, starter: str, spot: Spot) -> bool:
+        """Whether a plain function has made the object on which it starts something: a constructor, in Go."""
+        if not self._symbols.is_ordered_by_steps(spot.function):
+            return False
+        maker = self._effects.get(self._symbols.outermost(starter))
+        return maker is not None and any(made == spot.located.type for _, made in maker.made)
+
+    def _has(self, owner: str, first: Spot, second: Spot) -> bool:
+        """Whether both sides come to a part that a type has by value, as what it embeds, through an object of it."""
+        if not self._symbols.is_ordered_by_steps(first.function):
+            return False
+        return all(any(self._identity.is_family(owner, o) for o in self._identity.owners(s)) for s in (first, second))
 
     def _is_given(self, write: Spot, other: Spot, context: Context, owner: str) -> bool:
         """Whether what a thread works on was made by somebody else than the class that starts it, `owner`."""

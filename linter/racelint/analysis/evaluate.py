@@ -199,15 +199,21 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             cell = Captured(self.id, expr.name)
             if not self._is_inline(cell):
                 self.note(cell, "read", expr.span, state)
-            return self.read(cell, state)
+            return self._unless_changed(expr.name, self.read(cell, state), cell)
         if expr.scope == "local":
             if state.reads is not None and not self.testing and expr.name in state.sources:
                 state.reads.extend(state.sources[expr.name])
-            return state.variables.get(expr.name, NOTHING_KNOWN)
+            return self._unless_changed(expr.name, state.variables.get(expr.name, NOTHING_KNOWN), UNKNOWN)
         path = self.variable(expr.name, expr.scope)
         if isinstance(path, (Global, Captured)) and not self._is_inline(path):
             self.note(path, "read", expr.span, state)
         return self.read(path, state)
+
+    def _unless_changed(self, name: str, values: Values, otherwise: Value) -> Values:
+        """The constants that a variable has, unless a pointer to it or a function in this one may have changed it."""
+        if name not in self.pointed and f"{name}()" not in self.function.bindings:
+            return values
+        return (otherwise,) if all([isinstance(value, Literal) for value in values]) else values
 
     def _is_more(self, made: Value) -> bool:
         """Whether what a decorator has made of a function does more than to call it: that runs it elsewhere."""
@@ -249,7 +255,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
     def _build(self, expr: Build, state: State) -> Values:
         spread = next((p for p in expr.parts if isinstance(p, Star)), None)
         keys = [() if key is None else self.evaluate(key, state) for key in expr.keys]
-        values = [self.evaluate(part, state) for part in expr.parts]
+        values = [self.dereferenced(part, self.evaluate(part, state), state) for part in expr.parts]
         if expr.kind == "tuple" and spread is None:
             return (bounded(Tuple(tuple(values))),)
         site = self.site(expr.span, state)

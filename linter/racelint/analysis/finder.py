@@ -27,6 +27,7 @@ from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge
 
 MOST_BEGUN = 12  # functions that one helper is given to start: of more nobody knows which of them meet
+MOST_METHODS = 8  # of a type that does little but to start what it is given, as a group does
 
 
 class Finder:
@@ -80,7 +81,8 @@ class Finder:
             for start in effects.starts.values():
                 if start.through is not None:
                     self._found.begun.setdefault(start.through, set()).update(t.function for t in targets(start.callee))
-        for helper in [helper for helper, begun in self._found.begun.items() if len(begun) > MOST_BEGUN]:
+        many = [helper for helper, begun in self._found.begun.items() if len(begun) > MOST_BEGUN]
+        for helper in [helper for helper in many if not self._is_group(helper[0])]:
             del self._found.begun[helper]
         started = list(roots.started(self._found.begun))
         run = {context.function for context in (*started, *entered)}
@@ -94,6 +96,14 @@ class Finder:
             self._root(context)
         for context in roots.external(run, application):
             self._root(context)
+
+    def _is_group(self, function_id: str) -> bool:
+        """Whether a helper is there to start what it is given, and has nothing of its own that this could be about."""
+        if not self._symbols.is_ordered_by_steps(function_id):
+            return False
+        source, function = self._symbols.functions[function_id]
+        record = source.module.types.get(function.owner) if function.owner else None
+        return record is None or len(record.methods) <= MOST_METHODS
 
     def _spreading(self) -> Spreading:
         active = {owner for context in self._found.roots for owner in self._owners(context)}

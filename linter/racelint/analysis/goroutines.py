@@ -13,7 +13,7 @@ from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import decodes, prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.modes import Mode, are_apart
-from racelint.analysis.objects import ALIVE, OWN
+from racelint.analysis.objects import ALIVE, OWN, SHARED
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.repeating import Repeating
@@ -93,6 +93,8 @@ class Goroutines:
         if identity.held_apart(write, other):
             return 1
         if (identity.is_whose(write) or identity.is_whose(other)) and not identity.settles(write, other):
+            return 1
+        if self._is_made_for_each(write, one) or self._is_made_for_each(other, two):
             return 1
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
@@ -345,6 +347,14 @@ class Goroutines:
         returned = self._symbols.functions[maker][1].returns
         gives = returned is not None and returned.name.rpartition(".")[2] in HANDLERS
         return maker if gives or self._contexts.runs_once(maker) else None
+
+    def _is_made_for_each(self, spot: Spot, context: Context) -> bool:
+        """Whether a closure that answers requests is made for one of them, by a method of what that alone has."""
+        start = root(spot.access.path)
+        if context.kind != REQUESTED or context.starter is not None or not isinstance(start, Captured):
+            return False
+        around = self._contexts.entries.get(start.function, ())
+        return any(self._contexts.roots[e.context].many and e.receiver != SHARED for e in around)
 
     def _is_handed(self, spot: Spot, context: Context) -> bool:
         """Whether a closure runs in a context that a function has started which its maker has handed it to."""

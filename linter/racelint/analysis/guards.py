@@ -10,6 +10,7 @@ from racelint.analysis.collisions import ERROR, LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import TOLD, WRITES, Act
+from racelint.analysis.library import ATOMIC
 from racelint.analysis.lifecycle import is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
@@ -93,6 +94,8 @@ class Guards:
     def _is_weak(self, pair: Pair) -> bool:
         """Whether only callers from outside say that two accesses ever meet: mostly they see to it that they do not."""
         callers = [self._contexts.roots[spot.entry.context].is_external for spot in (pair.first, pair.second)]
+        if pair.guard == ATOMIC:
+            return False  # who takes a step for it knows of others
         if pair.guard in sides(pair.first.locks):
             return False  # its author thinks that the read side is enough
         if self._races.memory.governs(pair.first.function) and not self._is_kept_mostly(pair):
@@ -147,9 +150,14 @@ class Guards:
                     held[lock].append(entries)
         return {
             lock: entries for lock, entries in held.items()
-            if len({(e[0].function, e[0].access.span.line) for e in entries}) >= 2 and any(_writes(e) for e in entries)
-            and len({e[0].function for e in entries}) >= 2 and self._is_taken_in_several(lock, entries)
+            if any(_writes(e) for e in entries) and (lock == ATOMIC or self._is_kept(lock, entries))
         }  # fmt: skip
+
+    def _is_kept(self, lock: str, entries: list[list[Spot]]) -> bool:
+        """Whether a lock is held in two functions or more, and not only by one that keeps itself out."""
+        lines = {(e[0].function, e[0].access.span.line) for e in entries}
+        functions = {function for function, _ in lines}
+        return len(lines) >= 2 and len(functions) >= 2 and self._is_taken_in_several(lock, entries)
 
     def _is_taken_in_several(self, lock: str, entries: list[list[Spot]]) -> bool:
         """Whether more than one function takes a lock around a place: else it only keeps that function from itself."""
@@ -186,7 +194,7 @@ class Guards:
                 or self.constructs(breach)
             ):
                 continue
-            if self._is_early(breach) or (own is not None and own == self._way_in(breach)):
+            if self._is_early(breach) or self._is_own_writer(own, breach, lock):
                 continue
             if by_steps and self._is_told(self._way_in(breach)[1]):
                 continue
@@ -255,7 +263,8 @@ class Guards:
             second.access.kind,
         )
         unlikely = unlikely or TOLD in (first.access.detail, second.access.detail)
-        if shape.startswith("update") and place.kind == "field":  # a number is guarded by a lock of its own object
+        if shape.startswith("update") and place.kind == "field" and lock != ATOMIC:
+            # a number is guarded by a lock of its own object
             unlikely = unlikely or not self._races.identity.is_family(lock.rpartition(".")[0], place.owner)
         if far or callback or found_by_name or unlikely or self._races.callers.goes_behind(breach, other):
             confidence = 1
@@ -289,6 +298,8 @@ class Guards:
 
     def _is_of_owner(self, place: Place, lock: str, breach: Spot) -> bool:
         """Whether it is known whose object a breach is of, or whoever it belongs to, it has the lock itself."""
+        if lock == ATOMIC:
+            return True
         owner = lock.rpartition(".")[0]
         identity = self._races.identity
         known = owner == place.owner or not (identity.is_whose(breach) or identity.is_handed_on(breach))
@@ -330,6 +341,12 @@ class Guards:
         if way is None or not self._contexts.roots[way[0]].many:
             return way
         return way if all(self._races.identity.is_whose(spot) for spot in writes) else None
+
+    def _is_own_writer(self, own: tuple[int, str] | None, breach: Spot, lock: str) -> bool:
+        """Whether an access is the one writer's; callers who take atomic steps say that they are several."""
+        if own is None or own != self._way_in(breach):
+            return False
+        return lock != ATOMIC or not self._contexts.roots[own[0]].is_external
 
     def _handed_out(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
         """A live container that is returned from under its guard while others resize it in place."""

@@ -181,7 +181,8 @@ class Handing(Body):
         """Whether a method puts shared objects into what it is given; if so, it has."""
         if name not in self.knowledge.sharing.filling:
             return False
-        named = [v for values in args for v in values if isinstance(v, Builtin | Global)]
+        given = [v for values in (*args, self.spread) for v in values]
+        named = [v for v in given if isinstance(v, Builtin | Global)]
         row = self.knowledge.sharing.fill(name, [_named(value) for value in named])
         if row is None or row.argument >= len(args):
             return False

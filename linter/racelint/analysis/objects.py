@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # nobody else's yet; one for each context; the context's own, and of what it has started on it; unknown; shared
 FRESH, OWN, ALIVE, MAYBE, SHARED = range(5)
 MOST_STEPS = 8  # calls through which an object is handed on
+HANDLER = "handler"  # the kind of what a library calls for each request
 
 
 class Objects:
@@ -127,11 +128,22 @@ class Objects:
                 if variable.name in [turn.variable for turn in self._symbols.functions[variable.function][1].turns]:
                     return MAYBE  # another one in each turn
                 around = starter == variable.function or starter.startswith(f"{variable.function}.")
-                return SHARED if around else MAYBE
+                return SHARED if around or self._is_of_all_requests(variable, entry) else MAYBE
             if came.caller == variable.function:
                 return self._variable(variable, came.entry, steps - 1)
             function, entry, steps = came.caller, came.entry, steps - 1
         return MAYBE
+
+    def _is_of_all_requests(self, variable: Captured, entry: Entry) -> bool:
+        """Whether a closure answers all requests with what a variable around it holds.
+
+        That is the instance of the method that has made it, as where the method itself answers; or what a function that
+        runs once had.
+        """
+        context = self._contexts.roots[entry.context]
+        if context.kind != HANDLER or not context.many or context.starter is not None:
+            return False
+        return self._symbols.is_captured_instance(variable) or bool(self._contexts.runs_once(variable.function))
 
     def _variable(self, variable: Captured, entry: Entry, steps: int) -> int:
         """A parameter is what was given, any other variable is the running call's own."""

@@ -115,6 +115,7 @@ class Operations(Body):
                 known = keys[0] if len(keys) == 1 else UNKNOWN
                 return unite([self.read(element(owner, known), state) for owner in bases])
             case Name(name=name, scope="local") if name in self.function.cells:
+                self.pointed.add(name)
                 return self.read(Captured(self.id, name), state)
             case Name(name=name, scope=scope) if scope != "local":
                 return self.read(self.variable(name, scope), state)

@@ -118,6 +118,8 @@ class Origins(Handing):
         if names and all([self._carries(start) for start in starts]):
             return False
         if names and not any([self._leads_to(start, names[::-1], owner) for start in starts]):
+            if any([self._is_pointer(self.types.of(self.place(start, names[-1]))) for start in starts]):
+                return False
             return isinstance(owner, Field | Element) and not self._is_pointer(self.types.of(owner))
         held = [start for start in starts if self._is_plain(expr, start, by_type=by_type)]
         known = [v for v in held if isinstance(v, Field) and v.name in self.knowledge.sharing.inline]
@@ -164,7 +166,16 @@ class Origins(Handing):
             old, new = (start, content.value) if content.spread else (step, content.value)
             assert old is not None
             found += self._shared_paths(rebased(target, old, new), nested - 1)
+        for inner in self._embedded_in(step, contents) if not found else ():
+            found += self._shared_paths(rebased(target, start, inner), nested - 1)
         return tuple(dict.fromkeys(found))[:MOST_CONTENTS]
+
+    def _embedded_in(self, step: Value | None, contents: tuple[Content, ...]) -> Values:
+        """The structs put into one that was made here of which a field may be that this has not by its name."""
+        if not isinstance(step, Field):
+            return ()
+        embedded = [Literal(name, FIELD) for name in self.knowledge.sharing.embedded if name != step.name]
+        return tuple([content.value for content in contents if content.key in embedded])
 
     def _record(self, change: Change, conditions: Conditions) -> None:
         key = (change.target, change.kind, weight(change))

@@ -229,6 +229,8 @@ class Starting(Body):
         values = named if named is not None else args[row.callable] if len(args) > row.callable else ()
         if row.callable < 0:
             values = tuple([v for given in args for v in given if isinstance(v, FunctionValue | Partial)])
+        if row.methods:
+            values = tuple([method for value in values for method in self._methods_of(value, row.methods)])
         if row.kind == "task":
             values = tuple([v for given in args for v in given])  # gather() takes several
         for value in values:
@@ -248,6 +250,12 @@ class Starting(Body):
                 self.start(value, row.kind, call, state, many=True)
         if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
             self.begun(state)
+
+    def _methods_of(self, value: Value, names: tuple[str, ...]) -> Values:
+        """The methods of an object that a library is given to run."""
+        owner = self.types.class_of(value)
+        found = self.symbols.methods_like(owner, names) if owner else []
+        return tuple([FunctionValue(method, value) for method in found])
 
     def hand_over(
         self, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State, name: str = ""

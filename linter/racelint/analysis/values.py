@@ -13,7 +13,7 @@ from racelint.model import Scalar
 from racelint.record import Record
 from racelint.span import Span
 
-DEPTH = 6
+DEPTH = 7
 WIDTH = 4
 
 

@@ -175,7 +175,7 @@ class StartRow:
     """A call that makes a callable run elsewhere or later; `when` is "now", or "start" if that needs its start().
 
     If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
-    of one `queue` run one after the other.
+    of one `queue` run one after the other. With `methods` it is an object, of which those are run.
     """
 
     names: tuple[str, ...]
@@ -187,6 +187,7 @@ class StartRow:
     fields: tuple[str, ...] = ()
     assigned: bool = False
     queue: str = ""
+    methods: tuple[str, ...] = ()
     source: str = ""
 
 

@@ -96,9 +96,10 @@ class WordRow:
 
 @dataclass(frozen=True, slots=True)
 class InlineRow:
-    """Names of fields that hold a struct itself, whatever type has them."""
+    """Names of fields that hold a struct itself, whatever type has them; if `embedded`, its fields are theirs, too."""
 
     names: tuple[str, ...]
+    embedded: bool = False
     source: str = ""
 
 
@@ -139,7 +140,9 @@ class Sharing:
         self.handlers = {name: row for row in handlers for name in row.names}
         self.carriers = {name: row for row in handlers for name in row.types}
         self._fills = tuple(fills)
+        inline = tuple(inline)
         self.inline = frozenset(name for row in inline for name in row.names)
+        self.embedded = frozenset(name for row in inline if row.embedded for name in row.names)
         self.given = frozenset(name for row in given for name in row.names)
         self.filling = frozenset(name for row in self._fills for name in row.methods)
         self.events = frozenset(name for row in events for name in row.types)
