@@ -195,8 +195,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     answers requests, or in a loop that only goes over something (`for _, name := range names { p.spawn(name) }`), if
     all of them come to one object. Not so if the function waits, if a flag or `sync.Once` lets one through, if what is
     stored there is asked for first, and in loops without an end, which mostly begin anew when all is over. What a
-    helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`; of a method of
-    a type that has more than eight that counts only if it is given no more than twelve functions in all.
+    helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`; of a method
+    of a type that has more than eight that counts only if it is given no more than twelve functions in all.
 
     An object on which a method of its own, or its factory, has started something is known to that, whoever else uses it
     then; so is each object of a type if the one function that makes them does that (medium).
