@@ -108,4 +108,20 @@ def _level(base: Path, lines: Iterable[str]) -> Level:
     from pathspec import GitIgnoreSpec
 
     kept = tuple([line for line in lines if line])
-    return Level(base.as_posix().rstrip("/") + "/", GitIgnoreSpec.from_lines(kept), kept)
+    try:
+        spec = GitIgnoreSpec.from_lines(kept)
+    except ValueError:
+        kept = tuple([line for line in kept if _is_pattern(line)])
+        spec = GitIgnoreSpec.from_lines(kept)
+    return Level(base.as_posix().rstrip("/") + "/", spec, kept)
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line says something: git takes one that ends in the midst of an escape for a pattern of nothing."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines((line,))
+    except ValueError:
+        return False
+    return True

@@ -96,6 +96,14 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     must be able to go on after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is
     set with the change and tested before the next turn, or a helper whose result says whether it has made the change.
 
+    A loop that calls what it walks is one over callbacks, if callers put them in by one method (`subscribe(callback)`)
+    and take them out by another one of the same class, or by a function that the first one hands out. That a callback
+    leaves while it is called is a warning, of medium confidence where any callback at all may be among them: they are
+    told of events that go by names (`self.callbacks[event]`), are given any arguments (`*args`), or have a method
+    called whose name is put together. It is reported once for each container. Callbacks of one purpose, and listeners
+    of which a method is called, are hidden, if nothing in the project leaves while it is called: mostly there are few,
+    and they stay.
+
     In Go only slices that are cut count: a map may lose and gain entries while one goroutine ranges over it, and what
     is appended to a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an
     iteration that waits while another task may resize the container. All else is an error.
@@ -184,6 +192,8 @@ def _confidence(conflict: IterationConflict) -> Confidence:
             return Confidence.LOW  # mostly there is no other one like it: only a break is missing
         sure = not (conflict.doubtful or conflict.repeated) and len(conflict.steps) <= MOST_QUIET_STEPS
         return Confidence.LOW if not sure else Confidence.HIGH if conflict.certain else Confidence.MEDIUM
+    if conflict.leaves:
+        return Confidence.LOW if conflict.doubtful or conflict.computed or conflict.repeated else Confidence.MEDIUM
     if conflict.operation.startswith("[...]") and conflict.change == "insert" and not _is_new_key(conflict):
         return Confidence.LOW  # the key may well be there already: tables are keyed by attributes of their own values
     if conflict.operation == ".add()" and len(conflict.steps) > 1:
@@ -248,7 +258,31 @@ def _raises(conflict: IterationConflict) -> bool:
     return conflict.change in ("remove", "clear") and not _skips(conflict)
 
 
+def _of_callbacks(conflict: IterationConflict) -> Finding:
+    """A loop over callbacks, each of which may take itself out while it is called."""
+    joins, leaves = conflict.steps[0], conflict.steps[-1]
+    loop = Access("iteration", "iterate", conflict.loop, conflict.function)
+    change = Access("change", "mutate", leaves.location, leaves.function, trace=conflict.steps)
+    return Finding(
+        rule="mutated-while-iterating",
+        severity=Severity.WARNING,
+        confidence=_confidence(conflict),
+        location=conflict.location,
+        message=f"{conflict.text} loses entries while the loop at line {conflict.loop.line} iterates over it, if one "
+        f"that is called here leaves by {leaves.function}",
+        symbol=conflict.symbol,
+        function=conflict.function,
+        accesses=(loop, change),
+        because=f"the loop calls, live, whatever {joins.function} was given; any of it may call {leaves.function}",
+        harm=HARM["skips" if _skips(conflict) else "raises"],
+        mend="call the elements of a copy: list(...)",
+        remedy=Remedy("snapshot", (conflict.iterable or conflict.loop,), safe=False),
+    )
+
+
 def _finding(conflict: IterationConflict) -> Finding:
+    if conflict.leaves:
+        return _of_callbacks(conflict)
     verb = VERBS[conflict.change]
     through = "" if len(conflict.steps) == 1 else f", through {conflict.steps[-1].function}"
     loop = Access("iteration", "iterate", conflict.loop, conflict.function)

@@ -79,6 +79,11 @@ def test_what_ignores_a_program_does_not_ignore_the_folder_that_it_is_built_from
     assert not found(root)
 
 
+def test_a_line_of_gitignore_that_ends_in_an_escape_says_nothing(tree):
+    root = tree({".git/HEAD": "", ".gitignore": "^config\\/\nbuild\n", "a.py": "", "build/b.py": ""})
+    assert set(found(root)) == {"a.py"}
+
+
 def test_gitignore_above_the_repository_does_not_count(tree):
     root = tree({".gitignore": "*.py\n", "repo/.git/HEAD": "", "repo/a.py": ""})
     assert set(found(root, "repo")) == {"repo/a.py"}

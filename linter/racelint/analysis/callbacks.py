@@ -66,7 +66,7 @@ class Callbacks:
 
     def register(self, event: Resize, function: str, span: Span) -> None:
         """Remember what an insertion puts into a container that outlives the function."""
-        key = self._key(event.container)
+        key = self.key(event.container)
         if key is None:
             return
         known = self._registered.setdefault(key, {})
@@ -74,7 +74,8 @@ class Callbacks:
             if len(known) < MOST and (isinstance(added, FunctionValue | Partial) or self._types.class_of(added)):
                 known[Registration(added, event.container, Place(function, span))] = None
 
-    def _key(self, container: Value) -> Key | None:
+    def key(self, container: Value) -> Key | None:
+        """By what a container is known that outlives the function, None for any other."""
         steps = 0
         while isinstance(container, Element):
             container, steps = container.base, steps + 1
@@ -94,7 +95,7 @@ class Callbacks:
         """The loops of a function that call registered functions which change what the loop iterates."""
         for invoke, during in summary.invokes.items():
             for container, loop in during:
-                key = self._key(container) if not invoke.calls else None
+                key = self.key(container) if not invoke.calls else None
                 if key is None:
                     continue
                 for registration in self._registered.get(key, ()):

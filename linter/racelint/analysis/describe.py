@@ -190,6 +190,8 @@ class Describe:
         """Where the callback that makes the change was put into the container."""
         if conflict.registered is None:
             return ()
+        if conflict.leaves:
+            return (self._step(conflict.registered.function, conflict.registered.span, "puts in what it is given"),)
         callee = _qualname(conflict.resize.calls[0].callee)
         return (self._step(conflict.registered.function, conflict.registered.span, f"registers {callee}"),)
 

@@ -37,7 +37,8 @@ class IterationConflict:
     `singled` that the removed element was found by a comparison with `==`; `computed` that a class on the way to the
     container computes its attributes; `doubtful` that loop and change are mostly about different objects, or not in
     the same run; `final` that only finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing
-    with elements that do not pass a test.
+    with elements that do not pass a test. `leaves` says that the loop calls what it walks, and that this may make the
+    change: `steps` are then where callers put it in, and where they can take it out.
     """
 
     function: str
@@ -64,6 +65,7 @@ class IterationConflict:
     sweep: bool
     framed: bool = False
     language: str = "python"
+    leaves: bool = False
 
 
 def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
@@ -103,6 +105,7 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         sweep=conflict.loop.sweep,
         framed=any([imported.module.partition(".")[0] in FRAMES for imported in loop_source.module.imports.values()]),
         language=source.module.language,
+        leaves=conflict.leaves,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
     )
 

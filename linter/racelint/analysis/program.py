@@ -24,6 +24,7 @@ from racelint.analysis.held import HeldLocks
 from racelint.analysis.hollow import Hollow
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
 from racelint.analysis.latelocks import LateLocks
+from racelint.analysis.leaving import Leaving
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.sending import Sending
@@ -271,6 +272,10 @@ class Program:
             yield from self._summaries.callbacks.conflicts(
                 function_id, self._summaries.of(function_id), self._summaries
             )
+        duck_typed = [f for f, source, _ in self.functions() if source.reported and source.module.traits.duck_typed]
+        summaries = self._summaries
+        leaving = Leaving(self._symbols, self._types, summaries.callbacks, summaries.usage, summaries.known)
+        yield from leaving.conflicts(duck_typed, summaries.effects)
 
 
 def link(

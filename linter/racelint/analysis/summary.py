@@ -34,8 +34,9 @@ class Conflict(NamedTuple):
     function, or one of the project's, that calls back while it iterates). `kind` is the container's behaviour or
     "unknown". `repeated` says that an enclosing loop goes on until the container is as it wants it. `registered` is
     where a callback that makes the change was put into the container. `doubtful` says that container and change are
-    mostly not about the same object, or not in the same run. The conflict stands at the change if the loop's
-    function makes it, else at the call in the loop that leads to it.
+    mostly not about the same object, or not in the same run. `leaves` says that what the loop calls may make the
+    change: `registered` is where callers put it in, `resize` where they can take it out. The conflict stands at the
+    change if the loop's function makes it, else at the call in the loop that leads to it.
     """
 
     loop: Place
@@ -47,6 +48,7 @@ class Conflict(NamedTuple):
     registered: Place | None = None
     repeated: bool = False
     doubtful: bool = False
+    leaves: bool = False
 
 
 Stored: TypeAlias = Expr | int | None  # what is put into a flag: an expression, or one of a helper's arguments

@@ -1,0 +1,207 @@
+"""Callbacks that may leave: loops that call, live, what callers have put into a container and may take out of it.
+
+What such callbacks do is mostly not in the program, but what they may do is: a class that offers `subscribe()` and
+`unsubscribe()` lets a callback unsubscribe itself while it is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from racelint.analysis.callbacks import Callbacks, Key
+from racelint.analysis.effects import Effects
+from racelint.analysis.emitting import Emission, emissions
+from racelint.analysis.state import Resize
+from racelint.analysis.summary import Conflict, Place, Summary
+from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.types import Types
+from racelint.analysis.usage import Usage
+from racelint.analysis.values import Element, Field, Global, Literal, Param, Value
+from racelint.model import Assign, Call, Closure, Jump, Loop, Name, Parameter
+from racelint.record import records
+from racelint.span import Span
+
+TAKING = frozenset({".remove()", ".discard()", ".pop()", "del"})
+NAMES = re.compile(r"listener|observer|subscriber|callback|handler|hook|watcher|delegate|_cbs?$", re.IGNORECASE)
+VARIADIC = frozenset({"variadic", "keywords"})
+
+
+class Change(NamedTuple):
+    """What a function puts into a container, or takes out of it."""
+
+    function: str
+    event: Resize
+
+
+class Walk(NamedTuple):
+    """A loop over a container that calls what it walks."""
+
+    key: Key
+    function: str
+    loop: Loop
+    container: Value
+    call: Emission
+
+
+class Leaving:
+    """Tells which loops go over callbacks that may leave meanwhile: one loop for each container."""
+
+    def __init__(
+        self, symbols: Symbols, types: Types, callbacks: Callbacks, usage: Usage, summary: Callable[[str], Summary]
+    ) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._key = callbacks.key
+        self._usage = usage
+        self._summary = summary
+
+    def conflicts(self, reported: list[str], effects: Mapping[str, Effects]) -> Iterator[Conflict]:
+        """The first such loop over each container, the surest before the others."""
+        walks = [walk for function in reported for walk in self._walks(function, effects.get(function))]
+        changes = self._changes({walk.key for walk in walks}) if walks else {}
+        found: dict[Key, Conflict] = {}
+        for walk in walks:
+            pair = next(self._pairs(walk, changes.get(walk.key, [])), None)
+            if pair is not None and (walk.key not in found or (found[walk.key].doubtful and self._is_open(walk))):
+                found[walk.key] = self._conflict(walk, *pair)
+        yield from found.values()
+
+    def _conflict(self, walk: Walk, joined: Change, left: Change) -> Conflict:
+        container = self._types.container(walk.container)
+        return Conflict(
+            Place(walk.function, walk.loop.span, walk.loop.iterable),
+            Place(walk.function, walk.call.span),
+            walk.container,
+            container.kind if container is not None else "unknown",
+            "direct",
+            left.event,
+            Place(joined.function, joined.event.span),
+            doubtful=not self._is_open(walk),
+            leaves=True,
+        )
+
+    def _is_open(self, walk: Walk) -> bool:
+        """Whether any callback at all may be among them: they are told of events by name, or given any arguments.
+
+        Those of one purpose are mostly few, and known; to leave while they are called is not theirs.
+        """
+        if walk.call.form == "method":
+            return False
+        _, function = self._symbols.functions[walk.function]
+        by_name = isinstance(walk.container, Element) and not isinstance(walk.container.key, Literal)
+        return by_name or walk.call.form == "named" or any(p.kind in VARIADIC for p in function.parameters)
+
+    def _walks(self, function_id: str, effects: Effects | None) -> Iterator[Walk]:
+        """The loops of a function over containers that others can reach, which call what they walk."""
+        if effects is None or not any(kind == "iterate" for _, kind in effects.accesses):
+            return
+        _, function = self._symbols.functions[function_id]
+        for loop in [node for node in records(function.body) if isinstance(node, Loop) and node.target is not None]:
+            for access in effects.accesses.get((loop.span, "iterate"), ()):
+                key = self._key(access.path) if _is_live(access.path) and not _is_reversed(loop) else None
+                calls = emissions(function, loop, lambda *at: self._passes(function_id, *at)) if key else []
+                if key is not None and calls:
+                    yield Walk(key, function_id, loop, access.path, calls[0])
+
+    def _passes(self, function_id: str, method: str, position: int) -> bool:
+        """Whether a method of the own class calls the argument at a position."""
+        owner = self._symbols.owner_of(function_id)
+        found = self._symbols.method(owner, method) if owner else None
+        return found is not None and any(
+            invoke.callee == Param(found, position + 1) for invoke in self._summary(found).invokes
+        )
+
+    def _changes(self, keys: set[Key]) -> dict[Key, list[Change]]:
+        """Who puts something that he is given into these containers, and who takes out what he is asked to."""
+        found: dict[Key, list[Change]] = {}
+        for function_id in self._symbols.functions:
+            for event in self._summary(function_id).resizes:
+                key = self._key(event.container) if not event.calls else None
+                if key in keys and key is not None and self._is_offered(function_id, event, key):
+                    found.setdefault(key, []).append(Change(function_id, event))
+        return found
+
+    def _is_offered(self, function_id: str, event: Resize, key: Key) -> bool:
+        """Whether callers say by an argument what goes in, or out; or by a handle that they were given."""
+        _, function = self._symbols.functions[function_id]
+        given = self._parameters(function_id)
+        if event.change == "remove":
+            if self._is_nested(function_id):
+                return event.operation in TAKING
+            return event.operation in TAKING and bool(given) and not function.name.startswith("_")
+        if event.change not in ("insert", "append") or not (given and self._is_reached(function_id)):
+            return False
+        calls = [node for node in records(function.body) if isinstance(node, Call) and node.span == event.span]
+        stores = [node for node in records(function.body) if isinstance(node, Assign) and _is_target(node, event.span)]
+        values = (*[call.args for call in calls], *[store.value for store in stores])
+        names = {parameter.name for parameter in given}
+        return any(isinstance(part, Name) and part.name in names for part in records(values))
+
+    def _parameters(self, function_id: str) -> tuple[Parameter, ...]:
+        _, function = self._symbols.functions[function_id]
+        return function.parameters[1:] if function.owner and function.binding != "none" else function.parameters
+
+    def _is_reached(self, function_id: str) -> bool:
+        """Whether callers from outside come to a function: it is public, or public ones of its class pass on to it."""
+        own = _scope(function_id)
+        ways = (function_id, *[each for each in self._usage.callers(function_id) if _scope(each) == own])
+        return any(not each.rpartition(".")[2].startswith("_") for each in ways)
+
+    def _is_nested(self, function_id: str) -> bool:
+        _, function = self._symbols.functions[function_id]
+        return not function.owner and function.parent not in (None, MODULE)
+
+    def _pairs(self, walk: Walk, changes: list[Change]) -> Iterator[tuple[Change, Change]]:
+        """A way in and a way out that belong together, if it is callbacks that they are about."""
+        others = [change for change in changes if change.function != walk.function]
+        for joined in [change for change in others if change.event.change != "remove"]:
+            for left in [change for change in others if change.event.change == "remove"]:
+                named = NAMES.search(walk.key.name) or NAMES.search(joined.function.rpartition(":")[2])
+                told = walk.call.form == "direct" and walk.call.thrown_away
+                if joined.function != left.function and (named or told) and self._belong(joined, left):
+                    yield joined, left
+
+    def _belong(self, joined: Change, left: Change) -> bool:
+        """Whether one class or module offers both ways, or the one way hands out the other."""
+        if self._is_nested(left.function):
+            return left.function.startswith(f"{joined.function}.") and self._hands_out(joined.function, left.function)
+        return _scope(joined.function) == _scope(left.function)
+
+    def _hands_out(self, outer: str, inner: str) -> bool:
+        """Whether a function returns one that it has made: by itself, or as a part of something."""
+        name = inner.rpartition(".")[2]
+        returned = [
+            node.value
+            for node in records(self._symbols.functions[outer][1].body)
+            if isinstance(node, Jump) and node.kind == "return" and node.value is not None
+        ]
+        parts = [part for value in returned for part in records(value)]
+        return any(
+            (isinstance(part, Name) and part.name == name)
+            or (isinstance(part, Closure) and part.function.rpartition(".")[2] == name)
+            for part in parts
+        )
+
+
+def _scope(function_id: str) -> str:
+    """The class of a method, the module of a function."""
+    module, _, name = function_id.partition(":")
+    return f"{module}:{name.rpartition('.')[0]}" if "." in name else module
+
+
+def _is_target(node: Assign, span: Span) -> bool:
+    return any(getattr(target, "span", None) == span for target in node.targets)
+
+
+def _is_live(path: Value) -> bool:
+    """Whether a path leads to the container itself, not to a copy."""
+    while isinstance(path, Field | Element):
+        path = path.base
+    return isinstance(path, Param | Global)
+
+
+def _is_reversed(loop: Loop) -> bool:
+    """Whether what leaves has been walked already."""
+    return isinstance(loop.iterable, Call) and isinstance(func := loop.iterable.func, Name) and func.name == "reversed"
