@@ -94,6 +94,15 @@ def test_of_races_in_go_those_on_maps_are_errors(tmp_path, write, read, severity
     assert severities(tmp_path, "table.go", text) == [("unlocked-shared-write", severity)]
 
 
+@pytest.mark.parametrize(("calls", "severity"), [(4, "error"), (5, "warning")])
+def test_a_map_at_the_ends_of_long_ways_is_a_warning(tmp_path, calls, severity):
+    text = GOROUTINES.format(start="go table.show()", method="show", write="t.step0()", read='println(t.rows["a"], 1)')
+    steps = [f"func (t *Table) step{i}() {{ t.step{i + 1}() }}" for i in range(calls)]
+    last = f'func (t *Table) step{calls}() {{ t.rows["a"] = 1 }}'
+    found = severities(tmp_path, "table.go", textwrap.dedent(text) + "\n".join([*steps, last]))
+    assert found == [("unlocked-shared-write", severity)]
+
+
 def test_a_map_beside_a_caller_from_outside_is_a_warning(tmp_path):
     parts = {"write": 't.rows["a"] = 1', "read": 'println(t.rows["a"])'}
     text = GOROUTINES.format(start="", method="Show", **parts).replace("package main", "package tables")
