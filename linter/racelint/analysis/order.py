@@ -217,12 +217,13 @@ class Order:
 
     def _comes_again(self, spot: Spot, context: Context) -> bool:
         """Whether a change before the start of a job comes again while the job runs: its function is called for each of
-        many things, `def put(self, key): self.rows[key] = 1; self.pool.submit(self.save)`. Its variables are each call's
-        own.
+        many things, `def put(self, key): self.rows[key] = 1; self.pool.submit(self.save)`.
         """
         starter = context.starter
-        if spot.located.place.kind == "captured" or context.kind not in ("pool", "thread") or spot.access.kind not in IN_PLACE:
+        if context.kind not in ("pool", "thread") or spot.access.kind not in IN_PLACE:
             return False
+        if spot.located.place.kind == "captured":
+            return False  # each call has its own
         if self._memory.governs(spot.function):
             return False
         if starter is None or spot.before != starter:

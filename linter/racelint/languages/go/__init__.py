@@ -29,6 +29,7 @@ TOKENS = re.compile(
 )
 # Since Go 1.26 new() takes a value, for which the grammar has no place: it reads another name of the same length.
 NEW = re.compile(rb"\bnew\((?!\s*(?:\[|\*|<-|map\[|chan\b|func\(|struct\b|interface\b))")
+ASKED = re.compile(rb"\.\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)")  # what an object or a package is asked for
 TEST_FOLDERS = frozenset({"testdata", "test", "tests", "testing", "e2e", "testutil", "testutils"})
 TEST_WORDS = frozenset({"test", "tests"})  # of a folder's name
 # Names of files, without ".go".
@@ -74,6 +75,8 @@ class Go:
             lowering = Lowering(data, outline=outline)
             lowering.notes = notes.Notes(spoken, data)
             module = lowering.module(tree.root_node, comments, generated, lines)
+            if outline:  # the bodies speak of methods, too
+                module = module._replace(called=" ".join(sorted(_asked_for(data))))
             return module._replace(constraint=constraint(data))
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
@@ -148,6 +151,11 @@ class Go:
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """Nothing but the declared types: they are in the model."""
         return lambda path, span: None
+
+
+def _asked_for(data: bytes) -> set[str]:
+    """What a file asks objects or packages for, by the names alone."""
+    return {name.decode("utf-8", "replace") for name in ASKED.findall(data)}
 
 
 def _parsed(data: bytes) -> Tree:
