@@ -107,7 +107,7 @@ class Guards:
     def _is_kept_mostly(self, pair: Pair) -> bool:
         """Whether three quarters of the accesses hold a lock, of those on long ways nine in ten.
 
-        Of 29 reports on others, in repositories that the rule had not been mended on, eight were right. Not so where
+        Of 34 reports on others, in repositories that the rule had not been mended on, 11 were right. Not so where
         what is there is taken away, and for the only access without the lock, unless it is of a word.
         """
         if pair.held == pair.total - 1 and not self._races.strangers.is_word(pair.first):

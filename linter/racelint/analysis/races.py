@@ -228,8 +228,7 @@ class Races:
     def _is_roundabout(self, write: Spot, other: Spot) -> bool:
         """Whether the ways of two contexts are so long together that it is not sure that both are gone in one process.
 
-        Of 15 such errors, in repositories that the rule had not been mended on, four were right; of all others six in
-        seven.
+        Of 30 such errors, in repositories that the rule had not been mended on, 19 were right, of 55 others 48.
         """
         return write.entry.context != other.entry.context and self.ways.steps(write, other) >= 2 * NEAR
 
