@@ -137,13 +137,15 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
 
     An error is a change to what a library's cache, or a class that mirrors what a watch tells, hands out on request:
     others ask for it, too, and the truth is elsewhere. All else is a warning: what a handler is given has no other
-    reader in some programs, and a memo, preset or default is now and then meant to be changed.
+    reader in some programs, and a memo, preset or default is now and then meant to be changed. So is a value that is
+    only given to what has none (`if x.Port == 0 { x.Port = 80 }`): the next one finds it done.
 
     ### Confidence
 
     High for library caches, handlers, mirrors of a watch and remembering functions, medium for declared settings, an
     object's own state, presets and defaults that grow, and where a callee was found by its name. Low (hidden) over
-    more than three calls; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
+    more than three calls; where only the type of the object is put down (`x.SetGroupVersionKind(...)`), the same by
+    everybody; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
     or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`), or a list sorted that was
     found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`); where a program comes to a
     preset, a setting or a default once, on its way from where it starts; where a function makes an informer that does
@@ -190,9 +192,9 @@ def _source(mutation: CacheMutation) -> tuple[str, str, Location]:
     return mutation.kind, origin, mutation.steps[-1].location
 
 
-def _order(mutation: CacheMutation) -> tuple[int, int, int]:
+def _order(mutation: CacheMutation) -> tuple[int, bool, int, int]:
     span = mutation.location.span
-    return -_confidence(mutation), span.line, span.column
+    return -_confidence(mutation), mutation.fills, span.line, span.column
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
@@ -227,7 +229,7 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list
     shallow = "; the copy on the way does not reach so deep" if mutation.copied else ""
     return Finding(
         rule="mutated-cache-object",
-        severity=Severity.ERROR if mutation.kind in MIRRORED else Severity.WARNING,
+        severity=Severity.ERROR if mutation.kind in MIRRORED and not mutation.fills else Severity.WARNING,
         confidence=_confidence(mutation),
         location=mutation.location,
         message=f"{_changed(mutation)} is changed in place ({last.note}){through}",

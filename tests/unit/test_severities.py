@@ -109,3 +109,40 @@ def test_a_map_beside_a_caller_from_outside_is_a_warning(tmp_path):
     text = text.replace("func Watch() *Table {", "func (table *Table) Start() {").replace("return table", "")
     text = text.replace("table := &Table{rows: map[string]int{}}", "")
     assert severities(tmp_path, "table.go", text) == [("unlocked-shared-write", "warning")]
+
+
+LISTED = """
+    package main
+
+    import corelisters "k8s.io/client-go/listers/core/v1"
+
+    func change(lister corelisters.PodLister) {{
+        pod, err := lister.Pods("default").Get("one")
+        if err != nil {{
+            return
+        }}
+        {change}
+    }}
+
+    func main() {{
+        change(nil)
+    }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ('pod.Spec.NodeName = "a"', "error"),
+        ('if pod.Spec.NodeName == "" { pod.Spec.NodeName = "a" }', "warning"),
+        ("if pod.Labels == nil { pod.Labels = map[string]string{} }", "warning"),
+        ('if len(pod.Labels) == 0 { pod.Labels = map[string]string{"a": "b"} }', "warning"),
+        ('if pod.Spec.Hostname == "" || pod.Name == "x" { pod.Spec.Hostname = "a" }', "warning"),
+        ('if pod.Spec.NodeName == "" { pod.Spec.Hostname = "a" }', "error"),
+        ('if pod.Labels == nil { pod.Labels = map[string]string{} }; pod.Labels["a"] = "b"', "error"),
+        ("if !pod.Spec.HostPID { pod.Spec.HostPID = true }", "error"),
+    ],
+)
+def test_what_is_only_filled_in_is_a_warning(tmp_path, change, found):
+    text = LISTED.format(change=change.replace("; pod.Labels[", "\n    pod.Labels["))
+    assert severities(tmp_path, "main.go", text) == [("mutated-cache-object", found)]

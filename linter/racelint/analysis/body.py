@@ -121,6 +121,7 @@ class Body(Flow[State, Frame]):
         self.stored: Expr | None = None  # what the assignment at hand stores
         self.settling = False  # the change at hand only puts right what its entry holds
         self.placed: frozenset[Span] | None = None  # calls that only put in order what a list holds
+        self.fillers: frozenset[Span] | None = None  # stores that only give a value to what has none
         self.perhaps = False  # what is evaluated may not run
         self.traits = source.module.traits
         self.per_turn = own_each_turn(function, source.edition)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
+from racelint.analysis.paths import prefixes
 from racelint.analysis.privatecaches import PrivateCaches
 from racelint.analysis.sharing import Change, Hints
 from racelint.analysis.sources import Origin
@@ -34,9 +35,9 @@ class CacheMutation:
     how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where
     the finding stands: the change in the function that got hold of the object, or the call that leads to it by
     `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
-    entry holds, as everybody would do: `if d[k] is None: d[k] = []`; `grows` that each such change adds to what is
-    there, `typed` that declared types say what is shared and what is copied, `unread` that nobody reads the object once
-    the function at hand has had it.
+    entry holds, as everybody would do: `if d[k] is None: d[k] = []`, or says of what type the object is; `fills` that
+    it gives a value to what has none; `grows` that each such change adds to what is there, `typed` that declared types
+    say what is shared and what is copied, `unread` that nobody reads the object once the function at hand has had it.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class CacheMutation:
     can_deep_copy: bool
     certain: bool
     settled: bool
+    fills: bool
     grows: bool
     typed: bool
     once: bool
@@ -95,12 +97,22 @@ class CacheTeller:
             deep_copy=source.module.traits.deep_copy,
             can_deep_copy=source.module.traits.duck_typed or self._has_deep_copy(write),
             certain=change.certain,
-            settled=change.settled,
+            settled=change.settled or self._tells_type(write),
+            fills=change.fills,
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
             once=origin.kind in BEGINNINGS and self._runs_once(write.function),
             unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
         )
+
+    def _tells_type(self, write: CacheWrite) -> bool:
+        """Whether a field of the shared object itself gets another value that says of what type it is."""
+        names = self._summaries.knowledge.sharing.typing
+        if write.change.operation.strip(" .=()") not in names:
+            return False
+        above = prefixes(write.origin.start)
+        within = [path for path in prefixes(write.target) if path not in above]
+        return all(path.name in names for path in within if isinstance(path, Field))
 
     def _has_deep_copy(self, write: CacheWrite) -> bool:
         """Whether an object of a library's cache says itself how it is copied; so do all those of the cluster."""

@@ -6,7 +6,7 @@ from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, 
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.handing import Handing, named_in
 from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
-from racelint.analysis.settling import SORTS, placed, put_in_order
+from racelint.analysis.settling import SORTS, filled, placed, put_in_order
 from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
 from racelint.analysis.state import Conditions, State
@@ -62,6 +62,8 @@ class Origins(Handing):
         names = named_in(self.sink) if self.sink is not None else ()
         change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
         change = change._replace(settled=True) if self.settling or self._only_places(operation, span) else change
+        if operation.endswith(" =") and self._fills(span):
+            change = change._replace(fills=True)
         if not self.traits.duck_typed and self.sink is not None:
             change = change._replace(through=self._named_by(self.sink, state))
         for path in self._changed_paths(target, kind):
@@ -74,6 +76,12 @@ class Origins(Handing):
         if self.placed is None:
             self.placed = frozenset([*placed(self.function.body), *put_in_order(self.function.body)])
         return span in self.placed
+
+    def _fills(self, span: Span) -> bool:
+        """Whether a store only gives a value to what has been found to have none."""
+        if self.fillers is None:
+            self.fillers = frozenset(filled(self.function.body))
+        return span in self.fillers
 
     def _named_by(self, expr: Expr, state: State) -> Values:
         """What the variable holds that a path starts from; of a struct made here as a copy, that it is one."""
@@ -284,6 +292,8 @@ def weight(change: Change) -> str:
     """What kind of change it is, as far as a heavier one of the same object must not be lost for it."""
     if change.settled:
         return "settled"
+    if change.fills:
+        return "fills"
     if not isinstance(change.target, Param):
         return ""
     if change.operation in REMOVALS | QUIET:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from racelint.analysis.state import Predicate, State
 from racelint.analysis.values import Element, Literal, Value, Values
-from racelint.model import Attr, Block, Branch, Build, Call, Choice, Const, Eval, Expr, Item, Logic, Name, Op
+from racelint.model import Assign, Attr, Block, Branch, Build, Call, Choice, Const, Eval, Expr, Item, Logic, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
@@ -60,6 +60,34 @@ def put_in_order(body: Block) -> Iterator[Span]:
         for stmt in branch.then if isinstance(branch, Branch) and wanting is not None else ():
             if isinstance(stmt, Eval) and _plain(_sorted_by(stmt.value)) == _plain(wanting):
                 yield stmt.value.span if isinstance(stmt.value, Call) else stmt.span
+
+
+def filled(body: Block) -> Iterator[Span]:
+    """The stores that fill in what a test around them has found to be empty: `if x.port == 0 { x.port = 80 }`."""
+    for branch in records(body):
+        empty = {_plain(expr) for expr in _empty(branch.test)} if isinstance(branch, Branch) else set()
+        for stmt in branch.then if isinstance(branch, Branch) and empty else ():
+            if isinstance(stmt, Assign) and not _is_truth(stmt.value):
+                yield from (t.span for t in stmt.targets if isinstance(t, Attr | Item) and _plain(t) in empty)
+
+
+def _is_truth(expr: Expr) -> bool:
+    """Whether a flag is set, which tells others something."""
+    return isinstance(expr, Const) and isinstance(expr.value, bool)
+
+
+def _empty(test: Expr) -> Iterator[Expr]:
+    """What a test, or a part of it, finds to be empty."""
+    match test:
+        case Logic(operands=operands):
+            for part in operands:
+                yield from _empty(part)
+        case Op(operator="is" | "==", operands=(asked, Const(value=nothing))) if not nothing:
+            yield asked
+            if isinstance(asked, Op) and asked.operator == "length":
+                yield from asked.operands
+        case Op(operator="not", operands=(asked,)):
+            yield asked
 
 
 def _sorted_by(expr: Expr) -> Expr | None:

@@ -19,7 +19,8 @@ class Change(NamedTuple):
     `target` is the object in the terms of the function at hand, `kind` "field" if one of its fields gets another value,
     "content" for its entries; `operation` is what the source says, `names` the fields and variables that it names
     there, `keys` the alternatives of the entry that it is about; `several` says that it may be of other objects, too,
-    `through` is what the variable holds by which the source names it, `settled` that it only puts an entry right.
+    `through` is what the variable holds by which the source names it, `settled` that it only puts an entry right,
+    `fills` that it only gives a value to what had none.
     `calls` leads from the function at hand to the change, outermost first.
     """
 
@@ -35,6 +36,7 @@ class Change(NamedTuple):
     several: bool = False
     through: Values = ()
     settled: bool = False
+    fills: bool = False
 
 
 class Content(NamedTuple):

@@ -29,7 +29,7 @@ DOES = {
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given",
+    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given", "typing",
 )  # fmt: skip
 LISTS = (
     "types",
@@ -396,6 +396,7 @@ def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
         [_row(sharing.FillRow, row) for row in rows("fill")],
         [_row(sharing.InlineRow, row) for row in rows("inline")],
         [_row(sharing.GivenRow, row) for row in rows("given")],
+        [_row(sharing.TypingRow, row) for row in rows("typing")],
     )
 
 

@@ -112,6 +112,14 @@ class GivenRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TypingRow:
+    """Names of fields that say of what type an object is, and of methods that change them: the same for all of it."""
+
+    names: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FillRow:
     """Methods that put shared objects into what they are given, if one of the `options` (patterns) is given, too.
 
@@ -133,6 +141,7 @@ class Sharing:
         self, caches: Iterable[CacheRow], memos: Iterable[MemoRow], handlers: Iterable[HandlerRow],
         options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow], events: Iterable[EventRow],
         fills: Iterable[FillRow], inline: Iterable[InlineRow], given: Iterable[GivenRow],
+        typing: Iterable[TypingRow],
     ) -> None:  # fmt: skip
         self._caches = tuple(caches)
         self.memos = {name: row for row in memos for name in row.decorators}
@@ -144,6 +153,7 @@ class Sharing:
         self.inline = frozenset(name for row in inline for name in row.names)
         self.embedded = frozenset(name for row in inline if row.embedded for name in row.names)
         self.given = frozenset(name for row in given for name in row.names)
+        self.typing = frozenset(name for row in typing for name in row.names)
         self.filling = frozenset(name for row in self._fills for name in row.methods)
         self.events = frozenset(name for row in events for name in row.types)
         self._options = tuple(options)
