@@ -14,6 +14,7 @@ from tests.unit.go_programs import go
 
 from racelint import knowledge
 from racelint.analysis.places import excluding, sides
+from racelint.analysis.turns import is_about_its_own
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TABLE: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(knowledge.__file__).with_name("go.toml").read_text("utf-8"))
@@ -292,3 +293,43 @@ def test_every_row_says_where_it_comes_from(table):
 def test_no_name_stands_in_two_rows(table):
     found = [name for row in TABLE[table] for name in (*row.get("names", ()), *row.get("types", ()))]
     assert sorted({name for name in found if found.count(name) > 1}) == []
+
+
+# --- turns of a loop ---
+
+TURNS = """
+type Table struct {{ rows map[string]int; next *Table }}
+
+func (t *Table) Set(key string) {{ t.rows[key] = 1 }}
+
+func (t *Table) Serve() {{ for {{ println(t.rows["a"]) }} }}
+
+type Part struct {{ table *Table }}
+
+func Run(all []Part, shared *Table, names []string) {{
+	{turns}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("turns", "own"),
+    [
+        ("for i := range all { p := all[i]; p.table.Set(); go func(g Part) { g.table.Serve() }(p) }", True),
+        ("for _, p := range all { p.table.Set(); go func() { p.table.Serve() }() }", True),
+        ("for _, p := range all { t := p.table; t.next.Set(); go t.Serve() }", True),
+        ("for i := range all { all[i].table.Set(); go all[i].table.Serve() }", True),
+        ("for _, p := range all { go p.table.Serve(); p.table.Set() }", False),  # while it runs already
+        ("for _, p := range all { all[0].table.Set(); go p.table.Serve() }", False),
+        ("for _, p := range all { p.table.Set(); go all[0].table.Serve() }", False),
+        ("for _, n := range names { shared.Set(n); go func() { println(n); shared.Serve() }() }", False),
+        ("for _, p := range all { p = all[0]; p.table.Set(); go p.table.Serve() }", False),
+        ("p := all[0]; p.table.Set(); go p.table.Serve()", False),  # no turns: the order of the two says it
+    ],
+)
+def test_each_turn_has_a_thing_of_its_own(turns, own):
+    found = go(TURNS.format(turns=turns))
+    effects = found.effects("Run")
+    (call,) = {site.span for site in effects.calls.values() if site.callee == "m:Table.Set"}
+    (start,) = {start.span for start in effects.starts.values()}
+    assert is_about_its_own(found.symbols, "m:Run", call, start) == own

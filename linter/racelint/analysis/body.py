@@ -449,7 +449,7 @@ class Body(Flow[State, Frame]):
         """Others find objects there that were made here."""
 
     @abstractmethod
-    def grown(self, values: Values, span: Span, state: State) -> Values:
+    def grown(self, values: Values, span: Span, state: State, expr: Expr | None = None) -> Values:
         """A sequence with more at its end: another one with the same elements, as far as can be told."""
 
     @abstractmethod

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racelint.model import Block, Branch, Defer, Hold, Jump, Labelled, Loop, Op, Stmt, Try
+from racelint.model import (
+    Assign,
+    Attr,
+    Block,
+    Branch,
+    Call,
+    Defer,
+    Eval,
+    Hold,
+    Jump,
+    Labelled,
+    Loop,
+    Name,
+    Op,
+    Stmt,
+    Try,
+)
 from racelint.record import records
 from racelint.span import Span
 
@@ -75,6 +91,26 @@ def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:
                 yield stmt
             for block in inner:
                 yield from around(block, spot)
+
+
+def ends_in_turn(body: Block, start: Span, wait: str) -> bool:
+    """Whether the turn of a loop that makes and starts something also waits for it, by a method without a time limit.
+
+    `for row in rows: t = Thread(target=work); t.start(); t.join()`
+    """
+    loops = [stmt for stmt in around(body, start) if isinstance(stmt, Loop)]
+    turn = loops[-1].body if loops else ()
+    made = [stmt.targets for stmt in turn if isinstance(stmt, Assign) and stmt.span.holds(start)]
+    names = {target.name for targets in made for target in targets if isinstance(target, Name)}
+    calls = [stmt.value for stmt in turn if isinstance(stmt, Eval) and isinstance(stmt.value, Call)]
+    return any(
+        isinstance(call.func, Attr)
+        and call.func.name == wait
+        and isinstance(call.func.base, Name)
+        and call.func.base.name in names
+        and not (call.args or call.keywords)
+        for call in calls
+    )
 
 
 def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:

@@ -156,6 +156,16 @@ class Edges:
             else:
                 yield target, frozenset({(Predicate(parameter, "equal", next(iter(kept))), True)})
 
+    def implementations(self, method: FunctionValue, starter: str) -> list[str]:
+        """What runs if an interface's method is started, where it is so few that they can be followed."""
+        if not self._symbols.is_ordered_by_steps(method.function) or method.receiver is None:
+            return []
+        found = self._put_in_place(method.function, method.receiver, starter)
+        if len(found) > MOST_OVERRIDES:
+            self.called.update(found)
+            return []
+        return found
+
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self.calls[caller].append((callee, site))
         if self._symbols.is_ordered_by_steps(caller):
@@ -164,27 +174,30 @@ class Edges:
             self.called.add(callee)
 
     def _overrides(self, site: CallSite, caller: str) -> list[str]:
-        """What subclasses put in place of the called method, if the receiver may be one of theirs.
+        """What subclasses put in place of the called method, if the receiver may be one of theirs."""
+        assert isinstance(site.callee, str)
+        return self._put_in_place(site.callee, site.receiver, caller) if site.receiver is not None else []
+
+    def _put_in_place(self, method: str, receiver: Value, caller: str) -> list[str]:
+        """What other classes put in place of a method, if an object of unknown class may be one of theirs.
 
         What an object holds is mostly not of the object's own class, if it is declared to be of a class above.
         """
-        assert isinstance(site.callee, str)
-        source, function = self._symbols.functions[site.callee]
+        source, function = self._symbols.functions[method]
         if (
-            site.receiver is None
-            or isinstance(site.receiver, Fresh)
+            isinstance(receiver, Fresh)
             or function.owner is None
             or function.name == "__init__"
-            or self._places.is_exact(site.receiver)
+            or self._places.is_exact(receiver)
         ):
             return []
-        owner = self._types.class_of(site.receiver) or f"{source.name}:{function.owner}"
+        owner = self._types.class_of(receiver) or f"{source.name}:{function.owner}"
         overrides = self._symbols.overrides(owner, function.name)
-        if self._symbols.is_ordered_by_steps(site.callee):
-            arriving = self._types.arriving.methods(site.receiver, function.name) if overrides else None
+        if self._symbols.is_ordered_by_steps(method):
+            arriving = self._types.arriving.methods(receiver, function.name) if overrides else None
             possible = [override for override in overrides if arriving is None or override in arriving]
             overrides = [override for override in possible if self._product.has(override)]
-        elif isinstance(site.receiver, Field | Element | Member):
+        elif isinstance(receiver, Field | Element | Member):
             holder = self._symbols.owner_of(caller)
             overrides = [override for override in overrides if self._symbols.owner_of(override) != holder]
         return overrides

@@ -11,7 +11,25 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import NONE_TYPE, ClassType, LibraryType, TypeOf, only, project_class
 from racelint.analysis.values import Builtin, FunctionValue, TypeValue
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Await, Bind, Build, Call, Cast, Choice, Comp, Const, Expr, Item, Logic, Make, Name, Op
+from racelint.model import (
+    Attr,
+    Await,
+    Bind,
+    Build,
+    Call,
+    Cast,
+    Choice,
+    Collect,
+    Comp,
+    Const,
+    Expr,
+    Item,
+    Logic,
+    Make,
+    Name,
+    Op,
+)  # fmt: skip
+from racelint.record import records
 
 if TYPE_CHECKING:
     from racelint.analysis.types import Types
@@ -38,6 +56,10 @@ class Expressions:
                 return LibraryType(type(value).__name__) if value is not None else NONE_TYPE
             case Build(kind="dict" | "list" as kind, parts=parts) if parts:
                 element = self._of_parts(function_id, parts, steps - 1)
+                return LibraryType(kind, () if element is None else (None, element) if kind == "dict" else (element,))
+            case Comp(kind="dict" | "list" as kind, body=body):
+                collected = [part.value for part in records(body) if isinstance(part, Collect)]
+                element = self._of_parts(function_id, tuple(collected[:1]), steps - 1)
                 return LibraryType(kind, () if element is None else (None, element) if kind == "dict" else (element,))
             case Build(kind=kind) | Comp(kind=kind):
                 return LibraryType("iterator" if kind == "generator" else kind)
@@ -84,8 +106,8 @@ class Expressions:
                 return None
 
     def _of_parts(self, function_id: str, parts: tuple[Expr, ...], steps: int) -> TypeOf | None:
-        """What the parts of a display all are, if they are containers themselves."""
-        if not all(isinstance(part, Build) for part in parts):
+        """What the parts of a display all are, if they are containers or objects that are made there."""
+        if not all(isinstance(part, Build | Call) for part in parts):
             return None
         return only([self.of(function_id, part, steps) for part in parts[:MOST_GIVEN]])
 

@@ -289,6 +289,8 @@ class Loops(Body):
                 return NOTHING_KNOWN
             case Fresh() if held := self._entries(value):
                 return unite([self.element_of(c.value, site) if c.spread else (c.value,) for c in held])
+            case Fresh() if objects := self._objects(value):
+                return tuple([made._replace(site=site) for made in objects])
             case _:
                 container = self.types.container(value)
                 key = member(value, site)
@@ -300,6 +302,23 @@ class Loops(Body):
         held = self.filled.get(made, ())
         known = not self.traits.duck_typed and len(held) < MOST_CONTENTS and all([c.key is None for c in held])
         return held if known else ()
+
+    def _objects(self, made: Fresh) -> tuple[Fresh, ...]:
+        """What lies in a sequence made here, where that is objects of the program, made here, too, and nothing else.
+
+        Each turn of a loop has one of its own.
+        """
+        container, held = self.types.container(made), self.filled.get(made, ())
+        if container is None or not container.sequence or len(held) >= MOST_CONTENTS:
+            return ()
+        objects = [c.value for c in held if isinstance(c.value, Fresh) and not c.spread]
+        own = len(objects) == len(held) and all([self._is_closed(each) for each in objects])
+        return tuple(objects) if own else ()
+
+    def _is_closed(self, made: Fresh) -> bool:
+        """Whether an object is of a class of which all is known: no thread, no container."""
+        owner = self.types.class_of(made)
+        return owner is not None and not self.symbols.is_open(owner)
 
     def _elements(self, bases: tuple[Value, ...], site: Site) -> Values:
         return unite([self.element_of(base, site) for base in bases])

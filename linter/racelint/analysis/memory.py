@@ -18,6 +18,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.turns import is_about_its_own
 from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
 from racelint.model import Loop
 from racelint.span import Span
@@ -175,12 +176,19 @@ class Memory:
                 return one.kind == LISTENER
             starts = self._effects[one.starter].starts.values()  # what is handed to a closure runs in its goroutine
             own = {start.callee.function for start in starts if isinstance(start.callee, FunctionValue)}
-            return not {one.function, two.function} <= own
+            return not ({one.function, two.function} <= own or self._are_of_two_turns(one, two))
         first, second = self.start(one), self.start(two)
         if first is not None and second is not None and first.kind == second.kind == GOROUTINE:
             return not (self._is_running(first, second) or self._is_running(second, first))
         later = max(one, two, key=lambda context: context.span or NOWHERE)
         return bool((found := self.start(later)) and found.joined) or self.are_alternatives(one, two)
+
+    def _are_of_two_turns(self, one: Context, two: Context) -> bool:
+        """Whether a loop starts methods of one name, of what lies in a list: of one type in a turn, of another then."""
+        start = self.start(one)
+        methods = [self._symbols.functions[context.function][1] for context in (one, two)]
+        owners = {method.owner for method in methods}
+        return start is not None and start.looped and methods[0].name == methods[1].name and len(owners) > 1
 
     def are_alternatives(self, one: Context, two: Context) -> bool:
         """Whether one context is started instead of the other, by one function."""
@@ -205,6 +213,8 @@ class Memory:
         for caller, call in self._contexts.way(function, entry):
             if caller == context.starter:
                 sites = [site for site in self._effects[caller].calls.values() if site.span == call]
+                if is_about_its_own(self._symbols, caller, call, context.span):
+                    return True
                 if start.kind == GOROUTINE and sites:
                     return not any(self._is_running(start, site) for site in sites)
                 return call[:2] < context.span[:2] and not any(self._is_running(start, site) for site in sites)

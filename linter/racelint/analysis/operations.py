@@ -66,7 +66,7 @@ class Operations(Body):
                     for value in found:  # what follows in the same memory is overwritten
                         self.mutate(value, "append()", "content", span, state)
                 display = self.evaluate(Build("list", tuple(added), (), span), state)
-                made = self.grown(found, span, state)
+                made = self.grown(found, span, state, base)
                 self.take_in(made, display)
                 return made
             case Op(operator="keys" | "values" | "entries" as walk, operands=(walked,), span=span):
@@ -126,19 +126,27 @@ class Operations(Body):
             case _:
                 return self.evaluate(operand, state)
 
-    def grown(self, values: Values, span: Span, state: State) -> Values:
-        """A sequence with more at its end: another one with the same elements, as far as can be told."""
-        site = self.site(span, state)
+    def grown(self, values: Values, span: Span, state: State, expr: Expr | None = None) -> Values:
+        """A sequence with more at its end: another one with the same elements, as far as can be told.
+
+        `expr` is what it is read from: where a variable holds nothing yet, its declaration says what will lie there.
+        """
+        site, declared = self.site(span, state), self._declared(expr)
         result: list[Value] = []
         for value in values:
             made = self.types.text(self.types.of(value))
             within = isinstance(uncopied(value), Element | Field) and isinstance(root(value), Fresh)
             empty = within or isinstance(value, Unknown | Literal)  # what lies in something made here is known of that
             if empty:
-                result.append(Fresh((made if within else "") or "[]", site))
+                result.append(Fresh((made if within else declared) or "[]", site))
             else:
                 result.append(self.copied(value, site, made))
         return unite([(value,) for value in result])
+
+    def _declared(self, expr: Expr | None) -> str:
+        """The type that a variable of this function is declared with."""
+        written = self.function.annotations.get(expr.name) if isinstance(expr, Name) else None
+        return self.types.text(self.types.annotations.declared(self.id, written)) if written is not None else ""
 
     def _walked(self, value: Value, walk: str, span: Span, state: State) -> Values:
         """What a loop over a value reads: entries of a mapping, positions and elements of a sequence."""

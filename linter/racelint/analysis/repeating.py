@@ -156,6 +156,7 @@ class Repeating:
         meet = on_one = False
         if self._is_made_on_demand(context.starter, start):
             return ONCE
+        meet = self._starts_one_each_turn(context.starter, start)
         stays = start.awaited or self._stays(context, start)
         for entry in self._contexts.entries.get(context.starter, {}):
             by = self._contexts.roots[entry.context]
@@ -167,6 +168,12 @@ class Repeating:
             shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
             on_one = on_one or (beside and shared) or again == "one"
         return Runs(meet, on_one)
+
+    def _starts_one_each_turn(self, function: str, start: Start) -> bool:
+        """Whether a loop over something starts one run in each turn: `for _, w := range all { go w.run() }`."""
+        body = self._symbols.functions[function][1].body
+        loops = [stmt for stmt in around(body, start.span) if isinstance(stmt, Loop)]
+        return start.looped and all(loop.iterable is not None or _counts(loop) for loop in loops)
 
     def _is_made_on_demand(self, function: str, start: Start) -> bool:
         """Whether a starter asks for what it stores itself: `if s.conn == nil { s.conn = dial(); go s.read() }`."""

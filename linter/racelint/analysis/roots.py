@@ -49,7 +49,7 @@ class Roots:
                     yield self._context(start, target, function_id)
                     for handed in self._handed_with(start, target, effects):
                         yield self._context(start, handed, function_id)
-                    for override in self._other_forms(target):
+                    for override in self._other_forms(target, function_id):
                         yield self._context(start, target._replace(function=override), function_id)
 
     def _handed_with(self, start: Start, target: FunctionValue, effects: Effects) -> Iterator[FunctionValue]:
@@ -63,9 +63,11 @@ class Roots:
             if target.function.startswith(f"{path.function}.") and not any(self._edges.kept_at(path)):
                 yield from targets(value)
 
-    def _other_forms(self, target: FunctionValue) -> list[str]:
-        """What subclasses put in place of a method that a base class starts."""
+    def _other_forms(self, target: FunctionValue, starter: str) -> list[str]:
+        """What subclasses put in place of a method that a base class starts, and what implements an interface's."""
         source, function = self._symbols.functions[target.function]
+        if self._symbols.is_ordered_by_steps(target.function):
+            return self._edges.implementations(target, starter)
         if not isinstance(target.receiver, Param) or function.owner is None:
             return []
         overrides = self._symbols.overrides(f"{source.name}:{function.owner}", function.name)

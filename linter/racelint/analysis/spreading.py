@@ -103,7 +103,7 @@ class Spreading:
             return self._places.locks(tuple([lock for start in mine for lock in start.held]))
         held = {lock for start in mine for lock in start.held}
         waits = [locks for span, locks in effects.waits.items() if span[:2] >= context.span[:2]]
-        if waits and effects.joined_at_end & LOCAL:
+        if effects.joined_at_end & LOCAL:
             self._found.covered.add(index)
         return self._places.locks(tuple([lock for lock in held if any(lock in locks for locks in waits)]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
-from racelint.analysis.branching import waits
+from racelint.analysis.branching import ends_in_turn, waits
 from racelint.analysis.effects import Start
 from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
@@ -77,6 +77,7 @@ class Starting(Body):
         self.loose.pop(callee, None)
         repeated = not all([frame.single for frame in self.frames])
         looped = repeated and not alone and (self.traits.atomic_steps or not self.leaving)
+        looped = looped and not (kind == "thread" and ends_in_turn(self.function.body, span, WAITS))
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(

@@ -79,7 +79,7 @@ class Statements(Calls, Asking):
         """What an expression gives to whoever stores it: an object that is held by value is copied."""
 
     @abstractmethod
-    def grown(self, values: Values, span: Span, state: State) -> Values:
+    def grown(self, values: Values, span: Span, state: State, expr: Expr | None = None) -> Values:
         """A sequence with more at its end."""
 
     def reach(self, stmt: Stmt, state: State) -> None:
@@ -413,7 +413,7 @@ class Statements(Calls, Asking):
             return
         result: Values = (Result(self.site(stmt.span, state)),)
         if stmt.operator == "append":
-            result = self.grown(current, stmt.span, state)
+            result = self.grown(current, stmt.span, state, stmt.target)
             self.take_in(result, added)
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)

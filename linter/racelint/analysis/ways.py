@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
+
 from racelint.analysis.contexts import Contexts, Entry
-from racelint.analysis.places import of_threads
+from racelint.analysis.places import SOME_WAYS, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 
@@ -19,6 +22,8 @@ class Ways:
         self._symbols = symbols
         self._contexts = contexts
         self._functions: dict[tuple[str, Entry], frozenset[str]] = {}
+        self._covers: dict[int, frozenset[str]] = {}
+        self._waiting: dict[int, frozenset[str]] = {}
 
     def functions(self, spot: Spot) -> frozenset[str]:
         """The function of an access and all that call it on the way."""
@@ -55,8 +60,8 @@ class Ways:
         around = self._around(spot)
         if not given and not around:
             return of_threads(spot.locks)
-        starter = self._contexts.roots[spot.entry.context].starter
-        inside = self._contexts.roots[other.entry.context].starter == starter or starter in self.functions(other)
+        theirs = self._starters(other.entry.context) | self.functions(other)
+        inside = bool(self._starters(spot.entry.context) & theirs)
         return of_threads(spot.locks - given if inside else spot.locks | around)
 
     def _around(self, spot: Spot) -> frozenset[str]:
@@ -67,11 +72,44 @@ class Ways:
         context = spot.entry.context
         if context not in self._contexts.covered:
             return frozenset()
-        entries = self._contexts.entries.get(self._contexts.roots[context].starter or "", {})
         inside = {self._parent(function) for function in self.functions(spot)}
-        given = [entry.locks for entry, came in entries.items() if came is not None and came.caller in inside]
-        locks = given or [entry.locks for entry in entries]
-        return frozenset.intersection(*locks) if locks else frozenset()
+        entries = self._contexts.entries.get(self._contexts.roots[context].starter or "", {})
+        given = [entry for entry, came in entries.items() if came is not None and came.caller in inside]
+        return self._common(given) if given else self._cover(context)
+
+    def _starters(self, context: int) -> frozenset[str]:
+        """Who has started a context, and who waits around that: what they hold, they hold for all they start."""
+        if context not in self._waiting:
+            starter = self._contexts.roots[context].starter
+            self._waiting[context] = frozenset([starter]) if starter else frozenset()
+            around = self._contexts.entries.get(starter or "", {}) if context in self._contexts.covered else {}
+            outer = {entry.context for entry in around if entry.context in self._contexts.covered}
+            self._waiting[context] |= frozenset().union(*map(self._starters, outer))
+        return self._waiting[context]
+
+    def _cover(self, context: int) -> frozenset[str]:
+        """The locks that are held around a context, whichever caller of its starter it is that waits."""
+        if context not in self._contexts.covered:
+            return frozenset()
+        if context not in self._covers:
+            self._covers[context] = frozenset()  # should it start itself
+            self._covers[context] = self._common(
+                self._contexts.entries.get(self._contexts.roots[context].starter or "")
+            )
+        return self._covers[context]
+
+    def _common(self, entries: Collection[Entry] | None) -> frozenset[str]:
+        """What is held in each of several states; what is held in most, or on some ways in most, is held on some ways.
+
+        What the starters of their contexts hold for them counts.
+        """
+        held = [entry.locks | self._cover(entry.context) for entry in entries or ()]
+        if not held:
+            return frozenset()
+        always = frozenset.intersection(*held)
+        often = Counter([lock.removeprefix(SOME_WAYS) for locks in held for lock in locks])
+        open_locks = [lock for lock, count in often.items() if lock not in always and 2 * count > len(held)]
+        return always | {f"{SOME_WAYS}{lock}" for lock in open_locks}
 
     def _parent(self, function_id: str) -> str:
         """The function in which another one is written."""
