@@ -70,6 +70,6 @@ class Alive:
         if origin is not None and made.type in self._started.get(self._makers.get((origin[:2], made.type), ""), ()):
             return True
         return any(
-            other.receiver == made and callee in self.starters and other.span[:2] < site.span[:2]
+            other.receiver == made and callee in self.starters and other.span[2:] < site.span[2:]
             for callee, other in self._edges.calls.get(caller, ())
         )

@@ -24,6 +24,8 @@ from racelint.analysis.values import (
 )
 from racelint.span import Span
 
+MOST_SUPPLIED = 4  # methods of one name in classes below
+
 
 class Attributes(Body):
     """Evaluates `base.name`."""
@@ -62,6 +64,9 @@ class Attributes(Body):
             chain = self._embedded(owner, name)
             if chain:
                 return self._promoted(base, chain, name, span, state)
+            below = self._supplied(base, owner, name)
+            if below:
+                return tuple([self._bound(each, base) for each in below])
         if method is None:
             path = self.place(base, name)
             if path == UNKNOWN and isinstance(self.types.of(base), LibraryType):
@@ -76,6 +81,15 @@ class Attributes(Body):
         if function.is_property:
             return self.invoke(method, base, (), (), span, state)
         return (self._bound(method, base),)
+
+    def _supplied(self, base: Value, owner: str, name: str) -> list[str]:
+        """The methods that classes below have, or inherit, where a class calls on itself what it leaves to those."""
+        if not self.traits.duck_typed or not self.symbols.is_instance(base) or self.symbols.field(owner, name):
+            return []
+        methods = [self.symbols.method(subtype, name) for subtype in sorted(self.symbols.subtypes(owner))]
+        found = list(dict.fromkeys([method for method in methods if method is not None]))
+        plain = not any([self.symbols.functions[each][1].is_property for each in found])
+        return found if plain and len(found) <= MOST_SUPPLIED else []
 
     def _in_embedded(self, base: Value, name: str, path: Value, state: State) -> Values | None:
         """What a field of a struct made here is, if a struct of a library was put into that which has the field."""

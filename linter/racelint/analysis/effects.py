@@ -186,6 +186,9 @@ class Effects:
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
+    given_away: dict[Value, Span] = field(
+        default_factory=dict
+    )  # objects made here, and the library's call that gets it
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes

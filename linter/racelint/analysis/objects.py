@@ -88,6 +88,11 @@ class Objects:
         """
         return self._is_handed_on(made, function) and not self._is_of_later_turn(made, function, at)
 
+    def is_given_away(self, made: Fresh, function: str, at: Span) -> bool:
+        """Whether a function has given a library an object by then."""
+        call = self._effects[function].given_away.get(made)
+        return call is not None and call[:2] < at[:2]
+
     def _is_of_later_turn(self, made: Fresh, function: str, at: Span) -> bool:
         starts = [start for start in self._effects[function].starts.values() if made in start.knows()]
         return (

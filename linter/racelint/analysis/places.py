@@ -360,7 +360,8 @@ class Places:
         """Whether one object can be of both classes."""
         if not first or not second or first == second:
             return True
-        return second in self._symbols.subtypes(first) or first in self._symbols.subtypes(second)
+        below, others = self._symbols.subtypes(first), self._symbols.subtypes(second)
+        return second in below or first in others or not below.isdisjoint(others)
 
     # --- locks --------------------------------------------------------------------------------------------------------
 

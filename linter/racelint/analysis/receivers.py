@@ -90,8 +90,10 @@ class Receivers:
         match site.receiver:
             case Fresh(type=name) as own:
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
+                if made or not self._is_running(own, caller, site):
+                    return FRESH
                 known = self._is_active(name) or self._objects.is_handed_over(own, caller, site.span)
-                return SHARED if site.started and not made and known else FRESH
+                return SHARED if known else FRESH
             case Param(function=caller) as own if self._symbols.is_instance(own):
                 if site.started and self._symbols.functions[caller][1].name == "__init__":
                     return SHARED  # others may know it by now
@@ -121,6 +123,13 @@ class Receivers:
                 return SHARED
             case _:
                 return MAYBE
+
+    def _is_running(self, made: Fresh, caller: str, site: CallSite) -> bool:
+        """Whether something may run beside a call on an object made by the caller: what the caller or the object itself
+        has started, or a library that has got the object.
+        """
+        given = self._objects.is_given_away(made, caller, site.span)
+        return site.started or given or self._alive.is_alive(made, caller, site)
 
     def _is_active(self, type_id: str) -> bool:
         """Whether objects of a type have contexts of their own: who made one is not alone with it."""

@@ -15,7 +15,8 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Build, Expr, Name, Turn
+from racelint.model import Attr, Block, Branch, Build, Call, Const, Expr, Name, Op, Turn
+from racelint.record import records
 from racelint.span import Span
 
 THREADED = frozenset({"thread", "pool"})  # what runs no coroutine by calling it
@@ -120,7 +121,7 @@ class Roots:
             effects = self._product.effects.get(function_id)
             if effects is None or function_id in known:
                 continue
-            if function.name == "<module>" and not effects.starts_any:
+            if function.name == "<module>" and not effects.starts_any and not _is_script(function.body):
                 continue  # a module runs at import, before anything is started
             if function.is_public and not application.is_uncalled(function_id):
                 awaits = function.is_async or self._symbols.is_coroutine(function_id, self._knowledge)
@@ -153,3 +154,12 @@ class Roots:
                 if isinstance(value, FunctionValue):
                     found.add(value.function)
         return found
+
+
+def _is_script(body: Block) -> bool:
+    """Whether a module calls something if it is run as a program: `if __name__ == "__main__": main()`."""
+    for stmt in body:
+        match stmt:
+            case Branch(test=Op(operator="==", operands=(Name(name="__name__"), Const(value="__main__"))), then=then):
+                return any(isinstance(part, Call) for part in records(then))
+    return False

@@ -265,6 +265,8 @@ class Starting(Body):
         for values in (*args, *[values for _, values in keywords]):
             for value in values:
                 self.give_away(value, name)
+                if isinstance(value, Fresh):
+                    self.effects.given_away.setdefault(value, call)
                 if isinstance(value, FunctionValue | Partial) and not _is_coroutine(value):
                     self.effects.start(Start(value, "unknown", call, False, False))
 
