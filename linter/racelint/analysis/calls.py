@@ -477,6 +477,10 @@ class Calls(Replay, Library):
         source, function = self.symbols.functions[function_id]
         if self._is_deferred(source, function):
             return (Result(self.site(call, state)),)
+        spawned = self.summaries.spawning.kind(function_id) if function.decorators else ""
+        if spawned:
+            self._spawn(function_id, spawned, given, call, state)
+            return (Result(self.site(call, state)),)
         bound = self._bind(function, given, keywords)
         method = bool(function.owner) and function.binding != "none"
         receiver = given[0][0] if method and given and given[0] else None
@@ -492,6 +496,14 @@ class Calls(Replay, Library):
         if any([isinstance(value, Literal) for value in results]) and self._is_overridden(function_id, receiver):
             results = union(results, NOTHING_KNOWN)
         return self.remembered(function_id, function, results, call, state)
+
+    def _spawn(self, function_id: str, kind: str, given: tuple[Values, ...], call: Span, state: State) -> None:
+        """A function's decorator makes a call start it."""
+        function = self.symbols.functions[function_id][1]
+        method = bool(function.owner) and function.binding != "none"
+        for receiver in given[0] if method and given else (None,):
+            self.start(FunctionValue(function_id, receiver), kind, call, state, args=given[1:] if method else given)
+        self.begun(state)
 
     def _is_overridden(self, function_id: str, receiver: Value | None) -> bool:
         """Whether an object may be of a type that puts another method in the place of this one."""

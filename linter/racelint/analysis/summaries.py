@@ -7,6 +7,7 @@ from racelint.analysis.effects import Effects
 from racelint.analysis.evaluate import Evaluator
 from racelint.analysis.ownstores import StoreUse
 from racelint.analysis.sharing import Hints
+from racelint.analysis.spawning import Spawning
 from racelint.analysis.summary import Summary
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turnstiles import Turnstiles
@@ -36,6 +37,7 @@ class Summaries:
         self.hints = Hints()
         self.stores = StoreUse(symbols, types, knowledge.made)
         self.turnstiles = Turnstiles(symbols, knowledge.concurrency)
+        self.spawning = Spawning(symbols, self)
         self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}
