@@ -417,6 +417,22 @@ def test_a_synchronized_function_holds_a_lock(name, row):
     assert found.shapes() == []
 
 
+@pytest.mark.parametrize(("name", "row"), named("function", does="new"))
+def test_what_a_pool_gives_calls_back_in_a_worker(name, row):
+    found = parallel(f"""
+        {imports(name).strip()}
+        class Table:
+            def __init__(self, pool: {name.rpartition(".")[0]}):
+                self.pool = pool
+            def start(self, job):
+                self.pool.submit(job).add_done_callback(self.note)
+            def note(self, future):
+                self.n = 1
+    """)
+    assert row["returns"] == "concurrent.futures.Future"
+    assert found.root_kinds("Table.note") == ["pool"]
+
+
 def test_every_meaning_of_a_function_is_tested():
     meanings = {row["does"] for _, row in rows("function")}
-    assert meanings == {"coroutine", "suspends", "at-once", "context-manager", "synchronized"}
+    assert meanings == {"coroutine", "suspends", "at-once", "context-manager", "synchronized", "new"}
