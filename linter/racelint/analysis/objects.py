@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from racelint.analysis.contexts import targets
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
+from racelint.model import Closure, Name
+from racelint.record import records
 
 if TYPE_CHECKING:
     from racelint.analysis.contexts import Contexts, Entry
-    from racelint.analysis.effects import Effects
+    from racelint.analysis.effects import Effects, Start
     from racelint.analysis.places import Places
     from racelint.analysis.symbols import Symbols
     from racelint.span import Span
@@ -34,6 +37,7 @@ class Objects:
         self._places = places
         self._contexts = contexts
         self._handed_over: dict[str, set[Value]] = {}
+        self._known: dict[tuple[str, Span, Value], set[Value]] = {}
 
     def of(self, path: Value | None, function: str, entry: Entry, steps: int = MOST_STEPS) -> int:
         """What the object at the end of a path is to the context of an entry state."""
@@ -59,7 +63,7 @@ class Objects:
                     return MAYBE if self._places.is_bound_to_one(path) else SHARED
                 return SHARED if self._places.is_handed(path) else self._given(path, entry, steps)
             case Captured():
-                return self._captured(path, function, entry, steps)
+                return self._variable_around(path, function, entry, steps)
             case Field(base=base, name=name):
                 if self._is_own_part(base, name, function, entry, steps):
                     return FRESH
@@ -94,7 +98,7 @@ class Objects:
         return call is not None and call[:2] < at[:2]
 
     def _is_of_later_turn(self, made: Fresh, function: str, at: Span) -> bool:
-        starts = [start for start in self._effects[function].starts.values() if made in start.knows()]
+        starts = [start for start in self._effects[function].starts.values() if made in self._known_to(start, function)]
         return (
             bool(starts)
             and made.site.function == function
@@ -107,11 +111,33 @@ class Objects:
     def _is_handed_on(self, made: Fresh, function: str) -> bool:
         if function not in self._handed_over:
             effects = self._effects[function]
-            known = {value for start in effects.starts.values() for value in start.knows()}
+            known = {value for start in effects.starts.values() for value in self._known_to(start, function)}
             sites = [site for site in effects.calls.values() if site.receiver in known]
             known.update(value for site in sites for _, value in site.given)
             self._handed_over[function] = known
         return made in self._handed_over[function]
+
+    def _known_to(self, start: Start, function: str) -> set[Value]:
+        """What is known to what a function starts: its receiver and arguments, and what a closure's variables hold."""
+        key = (function, start.span, start.callee)
+        if key not in self._known:
+            new_in = self._effects[function].new_in
+            captured = self._captured(start, function) if new_in else ()
+            self._known[key] = {*start.knows(), *[value for name in captured for value in new_in.get(name, ())]}
+        return self._known[key]
+
+    def _captured(self, start: Start, function: str) -> set[str]:
+        """The variables of a function that the closure uses which it starts."""
+        module = self._symbols.functions[function][0].name
+        todo = [target.function for target in targets(start.callee) if target.function.startswith(f"{function}.")]
+        names: set[str] = set()
+        while todo:
+            for part in records(self._symbols.functions[todo.pop()][1].body):
+                if isinstance(part, Closure):
+                    todo.append(f"{module}:{part.function}")
+                elif isinstance(part, Name) and part.scope == "captured":
+                    names.add(part.name)
+        return names
 
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""
@@ -122,7 +148,7 @@ class Objects:
             return MAYBE
         return self.of(value, came.caller, came.entry, steps - 1)
 
-    def _captured(self, variable: Captured, function: str, entry: Entry, steps: int) -> int:
+    def _variable_around(self, variable: Captured, function: str, entry: Entry, steps: int) -> int:
         """What a variable of a function around holds: the call of that function is on the way, or has started this."""
         if function == variable.function:
             return SHARED if self._contexts.started_under.get(function) else MAYBE  # with what this very call starts
