@@ -52,8 +52,10 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     function that remembers its results (`functools.lru_cache` and decorators like it), a setting or a preset: an item
     or attribute that is given another value, `del`, `append`, `update`, `sort`, `setdefault`. It is followed through
     variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given; in
-    Go also to whoever takes it out of a field, a map, a channel or a queue into which only such objects are put. Go's caches are what client-go's listers, indexers and stores return, what their event handlers and index
-    functions are given, what controller-runtime gives to predicates and map functions and, with `UnsafeDisableDeepCopy`, to its clients.
+    Go also to whoever takes it out of a field, a map, a channel or a queue into which only such objects are put. Go's
+    caches are what client-go's listers, indexers and stores return, what their event handlers and index functions are
+    given, what controller-runtime gives to predicates and map functions and, with `UnsafeDisableDeepCopy`, to its
+    clients.
 
     ## Why it is a bug
 
