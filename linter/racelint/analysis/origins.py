@@ -29,6 +29,7 @@ from racelint.analysis.values import (
     Result,
     Seen,
     Site,
+    Tuple,
     TypeValue,
     Unknown,
     Value,
@@ -167,6 +168,8 @@ class Origins(Handing, Entries):
         start = root(target)
         if start in self.taken_out and nested > 0:
             return self._shared_paths(rebased(target, start, self.taken_out[start]), nested - 1)
+        if isinstance(start, Tuple):  # what a function is given as the rest of its arguments
+            return self._shared_parts(target, start, nested)
         if type(start) is not Fresh:
             return (target,) if type(start) in _ROOTS and type(target) is not Copy else ()
         contents = self.filled.get(start)
@@ -184,6 +187,17 @@ class Origins(Handing, Entries):
             found += self._shared_paths(rebased(target, old, new), nested - 1)
         for inner in self._embedded_in(step, contents) if not found else ():
             found += self._shared_paths(rebased(target, start, inner), nested - 1)
+        return tuple(dict.fromkeys(found))[:MOST_CONTENTS]
+
+    def _shared_parts(self, target: Value, whole: Tuple, nested: int) -> Values:
+        """What a path that starts from several objects means for each of them, or for the one that it names."""
+        step = next((p for p in prefixes(target)[1:] if not isinstance(p, Copy | View)), None)
+        if not isinstance(step, Element) or nested <= 0:
+            return ()
+        index = step.key.value if isinstance(step.key, Literal) else None
+        parts = whole.parts[index : index + 1] if isinstance(index, int) else whole.parts
+        given = [value for values in parts for value in values]
+        found = [path for value in given for path in self._shared_paths(rebased(target, step, value), nested - 1)]
         return tuple(dict.fromkeys(found))[:MOST_CONTENTS]
 
     def known_outside(self, values: Values) -> Values:

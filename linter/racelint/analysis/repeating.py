@@ -1,6 +1,7 @@
 """Repeating: what a function starts once runs several times at once, if that function runs again or side by side.
 
-`func (s *Server) handle(...) { go s.record() }` is called for each request, `spawn` for each name in a loop.
+`func (s *Server) handle(...) { go s.record() }` is called for each request, `spawn` for each name in a loop. An event
+handler and a reconciler run one after the other, but do not wait for what they start.
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ class Repeating:
 
 
 def _asked_again(by: Context, *, shared: bool) -> str:
-    """Likewise of what a library calls for each event or request, one after the other: it does not wait for the rest."""
+    """Likewise of what a library calls for each event, one after the other: it does not wait for what was started."""
     for_each = by.kind == LISTENER or (by.starter is None and by.kind == GOROUTINE)
     return ("one" if shared else "several") if for_each else ""
 

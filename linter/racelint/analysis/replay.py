@@ -19,7 +19,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
 from racelint.analysis.owning import Owning
-from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
+from racelint.analysis.paths import Substitute, bounded, element, lazy, mentions_value, root, union
 from racelint.analysis.state import (
     LOCAL,
     MAYBE_HELD,
@@ -74,6 +74,8 @@ class Replay(Locking, Origins, Owning, Touching):
                 bound.append(given[index])
             elif parameter.name in named and parameter.kind != "variadic":
                 bound.append(named[parameter.name])
+            elif parameter.kind == "variadic" and not self.traits.duck_typed and len(given) > index:
+                bound.append((bounded(Tuple(given[index:])),))
             elif isinstance(parameter.default, Const):
                 value = parameter.default.value
                 bound.append((Literal(value, type(value).__name__ if value is not None else "None"),))
