@@ -51,9 +51,11 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     A change of an object that came out of an informer, a lister, a class that mirrors what a watch tells, a cache, a
     function that remembers its results (`functools.lru_cache` and decorators like it), a setting or a preset: an item
     or attribute that is given another value, `del`, `append`, `update`, `sort`, `setdefault`. It is followed through
-    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given. In
-    Go: what client-go's listers, indexers and stores return and their event handlers are given, what controller-runtime
-    gives to predicates and map functions and, with `UnsafeDisableDeepCopy`, to its clients.
+    variables, loops, fields, containers and calls, also to a helper in another file that changes what it is given; in
+    Go also to whoever takes it out of a field, a map, a channel or a queue into which only such objects are put. Go's
+    caches are what client-go's listers, indexers and stores return, what their event handlers and index functions are
+    given, what controller-runtime gives to predicates and map functions and, with `UnsafeDisableDeepCopy`, to its
+    clients.
 
     ## Why it is a bug
 
@@ -200,7 +202,7 @@ def _order(mutation: CacheMutation) -> tuple[int, bool, int, int]:
 def _confidence(mutation: CacheMutation) -> Confidence:
     if mutation.settled or mutation.once or mutation.unread or _is_mostly_harmless(mutation):
         return Confidence.LOW
-    if len(mutation.steps) > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
+    if mutation.far > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW
     return (
         Confidence.HIGH
@@ -224,6 +226,8 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list
     last = mutation.steps[-1]
     through = "" if len(mutation.steps) == 1 else f", through {last.function}"
     shared = SHARED[mutation.kind].format(origin=mutation.origin)
+    if mutation.handler:
+        shared = f"{mutation.origin} registered {mutation.handler}, which hands on the cache's own objects"
     behind = f" (of {mutation.inner})" if mutation.inner not in ("", mutation.origin) else ""
     readers = f"; {', '.join(mutation.readers)} read it too" if mutation.readers else ""
     shallow = "; the copy on the way does not reach so deep" if mutation.copied else ""
@@ -260,7 +264,7 @@ def _mend(mutation: CacheMutation) -> str:
     if mutation.kind == "argument":
         return "let the default be None, and make a new container inside"
     if mutation.kind == "handler":
-        return f"start {mutation.function} with a {mutation.deep_copy} of what it is given"
+        return f"start {mutation.handler or mutation.function} with a {mutation.deep_copy} of what it is given"
     where = f" at line {mutation.came.line}" if mutation.came and mutation.came.path == mutation.location.path else ""
     deeper = f"{mutation.deep_copy} instead of the shallow copy" if mutation.copied else mutation.deep_copy
     return f"take a {deeper} of what comes from {mutation.origin}{where}, and change that"
@@ -270,7 +274,7 @@ def _changed(mutation: CacheMutation) -> str:
     """What is changed, in a message."""
     match mutation.kind:
         case "handler":
-            return "the object that the cache gives to this handler"
+            return f"the object that the cache gives to {mutation.handler or 'this handler'}"
         case "argument":
             return f"the default of {mutation.origin}"
         case "library" | "memo" | "mirror" | "cache" | "lazy":

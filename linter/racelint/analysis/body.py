@@ -98,6 +98,7 @@ class Body(Flow[State, Frame]):
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
         self.contents: dict[Value, Values] = {}  # coroutines that lists made here hold
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
+        self.taken_out: dict[Value, Value] = {}  # what came out of channels, and the paths of entries in these
         self.cancelling = Cancelling(self.symbols, self.types, self.knowledge)
         self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
         self.foreign: set[Value] = set()  # what libraries have made of what is none of ours
@@ -411,6 +412,34 @@ class Body(Flow[State, Frame]):
         """Remember a value that lies in a container made here."""
 
     @abstractmethod
+    def keep_entries(self, container: Value, values: Values, span: Span, state: State) -> None:
+        """Values are put into a container, or sent over a channel."""
+
+    @abstractmethod
+    def send_through(self, channels: Values, values: Values, span: Span, state: State) -> None:
+        """Values are sent over channels."""
+
+    @abstractmethod
+    def retyped(self, value: Result, name: str) -> Result:
+        """Something of unknown type that has turned out to be of a type."""
+
+    @abstractmethod
+    def append_to(self, sequences: Values, displays: Values, span: Span, state: State) -> None:
+        """Sequences get what displays list at their end."""
+
+    @abstractmethod
+    def overwrite_behind(self, base: Expr, found: Values, span: Span, state: State) -> None:
+        """What follows a window in the same memory is overwritten where something is appended to it."""
+
+    @abstractmethod
+    def made_with(self, type_id: str, name: str, values: Values, span: Span) -> None:
+        """An object is made with values in a field."""
+
+    @abstractmethod
+    def take_out(self, taken: Result, container: Value) -> None:
+        """Something comes out of a channel."""
+
+    @abstractmethod
     def take_in(self, made: Values, added: Values) -> None:
         """Sequences made here take over what a display lists."""
 
@@ -423,7 +452,9 @@ class Body(Flow[State, Frame]):
         """A field is given values: functions among them are called by whoever has the object."""
 
     @abstractmethod
-    def registered_fields(self, type_name: str, fields: list[tuple[str, Values]], span: Span) -> None:
+    def registered_fields(
+        self, type_name: str, fields: list[tuple[str, Values]], parts: list[Values], span: Span
+    ) -> None:  # fmt: skip
         """A library's object is made that has functions which it is told of shared objects."""
 
     @abstractmethod

@@ -61,7 +61,7 @@ class Caches:
         self._summaries = summaries
         self._hints = summaries.hints
         self._sources = Sources(knowledge, summaries)
-        self._holders = Holders(summaries)
+        self._holders = Holders(summaries, lambda v: self._sources.origin(v) is not None)
         self._defaults = Defaults(summaries.symbols)
         self._changed: frozenset[Value] | None = None
         self._register_kept()
@@ -219,11 +219,11 @@ class Caches:
             if origin is not None:
                 yield target, origin
                 return
-            if isinstance(start, Field) and holds > 0:
-                for held in self._holders.held(start):
-                    moved = rebased(target, start, held)
-                    if not isinstance(moved, Copy):
-                        yield from self._origins(moved, holds - 1)
+            if isinstance(start, Field | Element) and holds > 0:
+                moved = [rebased(target, start, held) for held in self._holders.held(start)]
+                found = [list(self._origins(path, holds - 1)) for path in moved if not isinstance(path, Copy)]
+                if isinstance(start, Field) or all(found):
+                    yield from itertools.chain.from_iterable(found)
 
     def _changed_globals(self) -> frozenset[Value]:
         """The variables of which some function changes the object as the only one that it can mean, or replaces it."""

@@ -37,7 +37,9 @@ class CacheMutation:
     `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
     entry holds, as everybody would do: `if d[k] is None: d[k] = []`, or says of what type the object is; `fills` that
     it gives a value to what has none; `grows` that each such change adds to what is there, `typed` that declared types
-    say what is shared and what is copied, `unread` that nobody reads the object once the function at hand has had it.
+    say what is shared and what is copied, `far` counts the functions on the way, closures with what they stand in,
+    `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
+    object once the function at hand has had it.
     """
 
     kind: str
@@ -60,8 +62,10 @@ class CacheMutation:
     fills: bool
     grows: bool
     typed: bool
+    far: int
     once: bool
     unread: bool
+    handler: str = ""
 
 
 class CacheTeller:
@@ -101,7 +105,9 @@ class CacheTeller:
             fills=change.fills,
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
+            far=1 + sum(not call.callee.startswith(f"{call.function}.") for call in change.calls),
             once=origin.kind in BEGINNINGS and self._runs_once(write.function),
+            handler=self._handler(write),
             unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
         )
 
@@ -114,10 +120,21 @@ class CacheTeller:
         within = [path for path in prefixes(write.target) if path not in above]
         return all(path.name in names for path in within if isinstance(path, Field))
 
+    def _handler(self, write: CacheWrite) -> str:
+        """The registered function that an object was given to, unless that is the function at hand."""
+        start = write.origin.start
+        other = write.origin.kind == "handler" and isinstance(start, Param) and start.function != write.function
+        return (
+            self._describe.symbols.functions[start.function][1].qualname if other and isinstance(start, Param) else ""
+        )
+
     def _has_deep_copy(self, write: CacheWrite) -> bool:
         """Whether an object of a library's cache says itself how it is copied; so do all those of the cluster."""
-        if write.origin.kind not in ("library", "handler"):
+        if write.origin.kind not in ("library", "handler") or self._handler(write):
             return False
+        start = write.origin.start
+        if isinstance(start, Cached) and start.site.function != write.function:
+            return False  # another function has got it, and put it where this one finds it
         owner = self._describe.holder(write.origin.start)
         return owner is None or self._describe.symbols.method(owner, "DeepCopy") is not None
 

@@ -335,6 +335,9 @@ class Calls(Replay, Library):
                     self.call_kept(base, name, args, call)
                 self.library_writes(base, name, args, call, state)
                 self.add_to_store(base, name, args)
+                taken = self.passed_through(base, name, args, call, state)
+                if taken is not None:
+                    return self._from_library(taken, args)
                 handed = self.handed_out(base, name, keywords, call, state)
                 if handed is not None:
                     return handed
@@ -372,6 +375,7 @@ class Calls(Replay, Library):
         self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State
     ) -> None:
         guarded = bool(state.held) and not self.traits.atomic_steps
+        args = tuple([self.in_place(values) for values in args])
         event = Invoke(callee, args, keywords, self.id, call, guarded=guarded)
         if visible(callee):
             self.record_invoke(event, [], state)

@@ -183,7 +183,9 @@ class Handing(Body):
             return False
         given = [v for values in (*args, self.spread) for v in values]
         named = [v for v in given if isinstance(v, Builtin | Global)]
-        row = self.knowledge.sharing.fill(name, [_named(value) for value in named])
+        made = {v: v.type for v in given if isinstance(v, Fresh)}
+        chosen = [f"{made[p.base]}.{p.name}" for p in state.heap if isinstance(p, Field) and p.base in made]
+        row = self.knowledge.sharing.fill(name, [*[_named(value) for value in named], *chosen])
         if row is None or row.argument >= len(args):
             return False
         site = self.site(call, state)
@@ -275,12 +277,15 @@ class Handing(Body):
 
     # --- registrations ------------------------------------------------------------------------------------------------
 
-    def registered_fields(self, type_name: str, fields: list[tuple[str, Values]], span: Span) -> None:
+    def registered_fields(
+        self, type_name: str, fields: list[tuple[str, Values]], parts: list[Values], span: Span
+    ) -> None:  # fmt: skip
         """A library's object is made that has functions which it is told of shared objects."""
         row = self.knowledge.sharing.carriers.get(type_name)
         if row is None:
             return
-        for value in [v for name, values in fields if name in row.fields for v in values]:
+        told = [values for name, values in fields if name in row.fields] if row.fields else parts
+        for value in [v for values in told for v in values]:
             self._register(value, row, span, type_name.rpartition(".")[2])
 
     def _register(self, value: Value, row: HandlerRow, span: Span, name: str) -> None:

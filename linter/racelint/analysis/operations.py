@@ -6,7 +6,19 @@ from collections.abc import Iterable
 
 from racelint.analysis.body import Body
 from racelint.analysis.existence import says_of
-from racelint.analysis.paths import copy_of, element, field, lazy, root, seen_as, uncopied, unite, view
+from racelint.analysis.paths import (
+    bounded,
+    copy_of,
+    element,
+    field,
+    lazy,
+    mentions,
+    root,
+    seen_as,
+    uncopied,
+    unite,
+    view,
+)
 from racelint.analysis.state import TAKE, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -37,6 +49,7 @@ from racelint.span import Span
 
 OPERATIONS = frozenset({
     "address", "deref", "window", "append", "keys", "values", "entries", "receive", "length", "clear", "send", "close",
+    "copy into",
 })  # fmt: skip
 VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
 ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
@@ -62,12 +75,11 @@ class Operations(Body):
                 return self.evaluate(base, state)
             case Op(operator="append", operands=(base, *added), span=span):
                 found = self.evaluate(base, state)
-                if isinstance(base, Op) and base.operator == "window" and len(base.operands) == BOUNDED:
-                    for value in found:  # what follows in the same memory is overwritten
-                        self.mutate(value, "append()", "content", span, state)
+                self.overwrite_behind(base, found, span, state)
                 display = self.evaluate(Build("list", tuple(added), (), span), state)
                 made = self.grown(found, span, state, base)
                 self.take_in(made, display)
+                self.append_to(found, display, span, state)
                 return made
             case Op(operator="keys" | "values" | "entries" as walk, operands=(walked,), span=span):
                 found = self.evaluate(walked, state)
@@ -89,10 +101,18 @@ class Operations(Body):
             case Op(operator="send" | "close" as operation, operands=(channel, *sent), span=span):
                 channels = self.use(channel, state)
                 for each in sent:
-                    self.send(self.use(each, state), span, state)
+                    values = self.use(each, state)
+                    self.send(values, span, state)
+                    self.send_through(channels, values, span, state)
                 self.tell_of(operation, channels, span, state)
                 self.pass_turnstile(operation, channels, span, state)
                 return (Result(self.site(span, state)),)
+            case Op(operator="copy into", operands=(target, *sources), span=span):
+                for source in sources:
+                    self.use(source, state)
+                for value in self.use(target, state):
+                    self.mutate(value, "copy()", "content", span, state)
+                return NOTHING_KNOWN
             case Op(operator="length", operands=(measured,), span=span):
                 for value in self.evaluate(measured, state):
                     self.note(value, "measure", span, state, self.container_kind(value))
@@ -104,6 +124,15 @@ class Operations(Body):
                 return NOTHING_KNOWN
             case _:
                 return None
+
+    def overwrite_behind(self, base: Expr, found: Values, span: Span, state: State) -> None:
+        """What follows a window in the same memory is overwritten where something is appended to it."""
+        if isinstance(base, Name) and base.scope == "local":
+            windows = [expr for expr in self.function.bindings.get(base.name, ()) if _has_room(expr)]
+        else:
+            windows = [base] if _has_room(base) else []
+        for value in found if windows else ():
+            self.mutate(value, "append()", "content", span, state)
 
     def _address(self, operand: Expr, state: State) -> Values:
         """Where a variable is; nothing of it is read."""
@@ -173,7 +202,9 @@ class Operations(Body):
         elif isinstance(value, Field) and self._only_signals(value):
             state.signalled |= {value.base}
         received = self.types.structures.element(self.types.of(value), "value")
-        return (Result(self.site(span, state), self.types.text(received)),)
+        taken = Result(self.site(span, state), self.types.text(received))
+        self.take_out(taken, value)
+        return (taken,)
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""
@@ -201,7 +232,13 @@ class Operations(Body):
         ):
             return value
         if not isinstance(value, _REFERRING):
-            return value if isinstance(value, Copy) else Result(site, name)
+            if isinstance(value, Copy):
+                return value
+            return (
+                self.retyped(value, name)
+                if value in self.taken_out and isinstance(value, Result)
+                else Result(site, name)
+            )
         self.narrowed = True
         return seen_as(value, name)
 
@@ -232,7 +269,7 @@ class Operations(Body):
                     state.heap[field(made, name)] = values
                     if f"{found.name}.{name}" in self.knowledge.concurrency.counts:
                         self.effects.counts[f"{found.name}.{name}"] = values
-                self.registered_fields(self.types.text(found), fields, expr.span)
+                self.registered_fields(self.types.text(found), fields, parts, expr.span)
                 self.hand_stores((*parts, *[values for _, values in fields]))
                 if not self._starts_fields(self.types.text(found), fields, expr.span, state):
                     self.hand_over(tuple(parts), tuple(fields), expr.span, state)
@@ -268,6 +305,7 @@ class Operations(Body):
             path = field(made, name)
             state.heap[path] = values
             self.keep_function(type_id, name, values)
+            self.made_with(type_id, name, values, site.span)
             self.note_launcher(path, values)
             self.keep_store(path, values)
             for value in values:
@@ -328,7 +366,7 @@ class Operations(Body):
     def _copy_struct(self, value: Value, type_id: str, site: Site, state: State, levels: int) -> Value:
         """A new object whose fields hold what the old one's hold; what is inline is copied with it."""
         made = Fresh(type_id, site)
-        self.copies[made] = copy_of(value, type_id, site)
+        self.copies[made] = _copy_of_turn(value, type_id, site)
         for name, record in self.symbols.types[type_id][1].fields.items():
             path = field(value, name)
             inner = self.types.of(path)
@@ -341,6 +379,20 @@ class Operations(Body):
             else:
                 state.heap[field(made, name)] = self.read(path, state)
         return made
+
+
+def _copy_of_turn(value: Value, type_id: str, site: Site) -> Value:
+    """A copy; of the element at which a loop stands, its variable is one in each turn."""
+    found = copy_of(value, type_id, site)
+    stands = isinstance(value, Element) and isinstance(value.key, Member) and value.key.site == site
+    if isinstance(found, Fresh) and isinstance(value, Element) and stands and not mentions(value.base, site):
+        return bounded(Copy(value, type_id, site))
+    return found
+
+
+def _has_room(expr: Expr) -> bool:
+    """Whether an expression is a window that ends somewhere, behind which its memory goes on."""
+    return isinstance(expr, Op) and expr.operator == "window" and len(expr.operands) == BOUNDED
 
 
 def _plain(parts: Iterable[Expr]) -> frozenset[Span]:

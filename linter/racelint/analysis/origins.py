@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, visible
 from racelint.analysis.effects import CALLABLE
+from racelint.analysis.entries import Entries
 from racelint.analysis.handing import Handing, named_in
-from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied
+from racelint.analysis.paths import Substitute, copy_of, prefixes, rebased, root, uncopied, unite
 from racelint.analysis.settling import SORTS, filled, placed, put_in_order
 from racelint.analysis.sharing import FIELD, MOST_CHANGES, MOST_CONTENTS, Change, Content
 from racelint.analysis.state import Call as CallStep
@@ -26,14 +29,18 @@ from racelint.analysis.values import (
     Result,
     Seen,
     Site,
+    Tuple,
     TypeValue,
     Unknown,
     Value,
     Values,
     View,
 )
-from racelint.model import Attr, Expr, Item, Name, Op
+from racelint.model import Attr, Expr, Function, Item, Name, Op, Source
 from racelint.span import Span
+
+if TYPE_CHECKING:
+    from racelint.analysis.summaries import Summaries
 
 SPREADS = frozenset({".update()", ".extend()", ".extendleft()", "|=", "+="})  # operations that take over elements
 REMOVALS = frozenset({".pop()", ".popitem()", ".popleft()", ".remove()", ".discard()", ".clear()", "del"})
@@ -44,8 +51,12 @@ READS = frozenset({"[...]"})  # an entry that reading adds is no change of the o
 _ROOTS = frozenset({Param, Captured, Global, TypeValue, Cached})
 
 
-class Origins(Handing):
+class Origins(Handing, Entries):
     """Follows shared objects through one function."""
+
+    def __init__(self, function_id: str, source: Source, function: Function, summaries: Summaries) -> None:
+        super().__init__(function_id, source, function, summaries)
+        self._pending: list[tuple[Change, Conditions]] = []  # of what comes out of channels that are made here
 
     # --- changes ------------------------------------------------------------------------------------------------------
 
@@ -57,7 +68,8 @@ class Origins(Handing):
         copied = self.copies.get(target)
         if isinstance(copied, Copy) and copied.site.span != self.function.span:  # a parameter is a copy anyway
             self.summary.reworked |= {copied, copied.base}
-        if type(target) is Copy or operation in READS or (start not in _ROOTS and start is not Fresh):
+        taken = start is Result and root(target) in self.taken_out
+        if type(target) is Copy or operation in READS or not (start in _ROOTS or start is Fresh or taken):
             return
         names = named_in(self.sink) if self.sink is not None else ()
         change = Change(target, kind, operation, names, self.id, span, (), self.certain, keys, self.several)
@@ -66,8 +78,7 @@ class Origins(Handing):
             change = change._replace(fills=True)
         if not self.traits.duck_typed and self.sink is not None:
             change = change._replace(through=self._named_by(self.sink, state))
-        for path in self._changed_paths(target, kind):
-            self._record(change._replace(target=path), state.conditions())
+        self._record_all(change, state.conditions())
 
     def _only_places(self, operation: str, span: Span) -> bool:
         """Whether a change only puts what a list holds where everybody would put it."""
@@ -126,13 +137,17 @@ class Origins(Handing):
         if names and all([self._carries(start) for start in starts]):
             return False
         if names and not any([self._leads_to(start, names[::-1], owner) for start in starts]):
-            if any([self._is_pointer(self.types.of(self.place(start, names[-1]))) for start in starts]):
+            if any([self._is_behind_pointer(start, self.place(start, names[-1])) for start in starts]):
                 return False
             return isinstance(owner, Field | Element) and not self._is_pointer(self.types.of(owner))
         held = [start for start in starts if self._is_plain(expr, start, by_type=by_type)]
         known = [v for v in held if isinstance(v, Field) and v.name in self.knowledge.sharing.inline]
         self.summary.reworked.update(known)
         return bool(held)
+
+    def _is_behind_pointer(self, start: Value, path: Value) -> bool:
+        """Whether a pointer leads to a field, or what it is a field of is embedded by one."""
+        return any([self._is_pointer(self.types.of(step)) for step in prefixes(path)[len(prefixes(start)) :]])
 
     def _carries(self, value: Value) -> bool:
         """Whether a value only tells of shared objects."""
@@ -159,6 +174,10 @@ class Origins(Handing):
     def _shared_paths(self, target: Value, nested: int = NESTED) -> Values:
         """A path in terms of what does not only exist here: what lies in a container made here keeps its origin."""
         start = root(target)
+        if start in self.taken_out and nested > 0:
+            return self._shared_paths(rebased(target, start, self.taken_out[start]), nested - 1)
+        if isinstance(start, Tuple):  # what a function is given as the rest of its arguments
+            return self._shared_parts(target, start, nested)
         if type(start) is not Fresh:
             return (target,) if type(start) in _ROOTS and type(target) is not Copy else ()
         contents = self.filled.get(start)
@@ -178,12 +197,46 @@ class Origins(Handing):
             found += self._shared_paths(rebased(target, start, inner), nested - 1)
         return tuple(dict.fromkeys(found))[:MOST_CONTENTS]
 
+    def _shared_parts(self, target: Value, whole: Tuple, nested: int) -> Values:
+        """What a path that starts from several objects means for each of them, or for the one that it names."""
+        step = next((p for p in prefixes(target)[1:] if not isinstance(p, Copy | View)), None)
+        if not isinstance(step, Element) or nested <= 0:
+            return ()
+        index = step.key.value if isinstance(step.key, Literal) else None
+        parts = whole.parts[index : index + 1] if isinstance(index, int) else whole.parts
+        given = [value for values in parts for value in values]
+        found = [path for value in given for path in self._shared_paths(rebased(target, step, value), nested - 1)]
+        return tuple(dict.fromkeys(found))[:MOST_CONTENTS]
+
+    def known_outside(self, values: Values) -> Values:
+        """What lies in containers made here, by the paths of those who have put it there; the rest as it is."""
+        return unite(
+            [(self._shared_paths(value) if type(root(value)) is Fresh else ()) or (value,) for value in values]
+        )
+
     def _embedded_in(self, step: Value | None, contents: tuple[Content, ...]) -> Values:
         """The structs put into one that was made here of which a field may be that this has not by its name."""
         if not isinstance(step, Field):
             return ()
         embedded = [Literal(name, FIELD) for name in self.knowledge.sharing.embedded if name != step.name]
         return tuple([content.value for content in contents if content.key in embedded])
+
+    def _record_all(self, change: Change, conditions: Conditions) -> None:
+        """Note a change for each shared object that it may be of; what is put into a channel is known in the end."""
+        for path in self._changed_paths(change.target, change.kind):
+            self._record(change._replace(target=path), conditions)
+        start = root(change.target)
+        start = root(self.taken_out.get(start, start))
+        made = next((made for made, seen in self.shared_locals.items() if seen == start), start)
+        if isinstance(made, Fresh) and made.type.startswith("chan"):
+            self._pending.append((change._replace(target=rebased(change.target, start, made)), conditions))
+
+    def close(self, left: list[State]) -> None:
+        """Gather what holds when the function is left."""
+        pending, self._pending = self._pending, []
+        for change, conditions in pending:
+            self._record_all(change, conditions)
+        super().close(left)
 
     def _record(self, change: Change, conditions: Conditions) -> None:
         key = (change.target, change.kind, weight(change))
@@ -199,13 +252,12 @@ class Origins(Handing):
             if len(change.calls) >= (MOST_CALLS if change.certain and self.certain else MOST_GUESSED_CALLS):
                 continue
             targets = substitute(change.target) if visible(change.target) else ()
-            targets = tuple([path for target in targets for path in self._changed_paths(target, change.kind)])
             feasible = self.feasible(conditions, substitute, state) if targets and conditions else conditions
             if feasible is None:
                 continue
             moved = change._replace(calls=(step, *change.calls), certain=change.certain and self.certain)
             for target in targets:
-                self._record(moved._replace(target=target), feasible | state.conditions())
+                self._record_all(moved._replace(target=target), feasible | state.conditions())
 
     def replay_contents(self, summary: Summary, substitute: Substitute) -> None:
         """What lies in containers that the callee has made and returns."""
@@ -229,6 +281,7 @@ class Origins(Handing):
             self.put(container, value, key, spread=spread, site=Site(self.id, span) if spread else None)
         if isinstance(container, Field) and values:
             self._keep(container, values)
+        self.keep_entries(container, values, span, state)
 
     def put(
         self, container: Value, value: Value, key: Value | None = None, *, spread: bool = False,

@@ -264,6 +264,9 @@ class Substitute:
             case Element(base=base, key=key):
                 keys = self(key)
                 single = keys[0] if len(keys) == 1 else UNKNOWN
+                found = self(base)
+                if len(found) == 1 and isinstance(found[0], Tuple):  # the rest of the arguments
+                    return _of_rest(found[0], single)
                 return self._each(base, lambda v: element(v, single))
             case Member(base=base, site=made):
                 site = self._moved(made)
@@ -306,6 +309,12 @@ class Substitute:
             assigned = self._assigned(path)
             result = union(result, (path,) if assigned is None else assigned)
         return result
+
+
+def _of_rest(rest: Tuple, key: Value) -> Values:
+    """The objects that may lie in the rest of the arguments: the one of that number, or all of them."""
+    index = key.value if isinstance(key, Literal) else None
+    return unite(rest.parts[index : index + 1] if isinstance(index, int) else rest.parts)
 
 
 def at(value: Value, site: Site) -> Value:

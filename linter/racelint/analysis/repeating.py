@@ -1,6 +1,7 @@
 """Repeating: what a function starts once runs several times at once, if that function runs again or side by side.
 
-`func (s *Server) handle(...) { go s.record() }` is called for each request, `spawn` for each name in a loop.
+`func (s *Server) handle(...) { go s.record() }` is called for each request, `spawn` for each name in a loop. An event
+handler and a reconciler run one after the other, but do not wait for what they start.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from typing import NamedTuple
 from racelint.analysis.branching import around, waits
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects, Start
-from racelint.analysis.memory import Memory
+from racelint.analysis.memory import LISTENER, Memory
 from racelint.analysis.objects import SHARED
 from racelint.analysis.paths import root
 from racelint.analysis.places import FLAG_MARK
 from racelint.analysis.spots import Spot
-from racelint.analysis.starting import HANDED_ON
+from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value
@@ -163,9 +164,9 @@ class Repeating:
             if by == context or any(FLAG_MARK in lock for lock in entry.locks):
                 continue
             beside = (by.many and not self._memory.is_alone_each_turn(by)) or self.runs(by).meet
-            again = not beside and not stays and self._loop(context.starter, entry)
-            meet = meet or beside or bool(again)
             shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
+            again = not beside and not stays and (self._loop(context.starter, entry) or _asked_again(by, shared=shared))
+            meet = meet or beside or bool(again)
             on_one = on_one or (beside and shared) or again == "one"
         return Runs(meet, on_one)
 
@@ -236,6 +237,12 @@ class Repeating:
                 return "one" if one else "several"
             function, entry = came.caller, came.entry
         return ""
+
+
+def _asked_again(by: Context, *, shared: bool) -> str:
+    """Likewise of what a library calls for each event, one after the other: it does not wait for what was started."""
+    for_each = by.kind == LISTENER or (by.starter is None and by.kind == GOROUTINE)
+    return ("one" if shared else "several") if for_each else ""
 
 
 def _counts(loop: Loop) -> bool:

@@ -19,7 +19,7 @@ from racelint.analysis.effects import CALLABLE
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
 from racelint.analysis.owning import Owning
-from racelint.analysis.paths import Substitute, element, lazy, mentions_value, root, union
+from racelint.analysis.paths import Substitute, bounded, element, lazy, mentions_value, root, union
 from racelint.analysis.state import (
     LOCAL,
     MAYBE_HELD,
@@ -74,6 +74,8 @@ class Replay(Locking, Origins, Owning, Touching):
                 bound.append(given[index])
             elif parameter.name in named and parameter.kind != "variadic":
                 bound.append(named[parameter.name])
+            elif parameter.kind == "variadic" and not self.traits.duck_typed and len(given) > index:
+                bound.append((bounded(Tuple(given[index:])),))
             elif isinstance(parameter.default, Const):
                 value = parameter.default.value
                 bound.append((Literal(value, type(value).__name__ if value is not None else "None"),))
@@ -106,6 +108,10 @@ class Replay(Locking, Origins, Owning, Touching):
             self.replay_touches(summary, function, substitute, step, state)
         if summary.contents:
             self.replay_contents(summary, substitute)
+        if summary.passes:
+            self.replay_passes(summary, substitute)
+        if summary.taken_out:
+            self.replay_taken(summary, substitute)
         if summary.owned:
             self.replay_owned(summary, substitute)
         results = substitute.values(summary.returns)  # paths in it mean what they held before the call
@@ -138,15 +144,16 @@ class Replay(Locking, Origins, Owning, Touching):
         """What a function changes that is started beside this one, or that such a function calls."""
         if not isinstance(callee, FunctionValue):
             if visible(callee) and len(self.summary.begins) < MOST_INVOKES:
-                self.summary.begins[callee, args] = None
+                self.summary.begins[callee, tuple([self.known_outside(values) for values in args])] = None
             return
         _, function = self.symbols.functions[callee.function]
         given = args if callee.receiver is None else ((callee.receiver,), *args)
         summary = self.summaries.of(callee.function)
-        if not (summary.changes or summary.invokes):
+        if not (summary.changes or summary.invokes or summary.passes):
             return
         bound = self._bind(function, given, ())
         substitute = self._substitution(callee.function, bound, Site(self.id, call), state)
+        self.replay_passes(summary, substitute)
         self.replay_changes(summary, substitute, CallStep(self.id, call, callee.function), state)
         for invoke in summary.invokes if nested > 0 else ():
             handed = tuple([substitute.values(values) for values in invoke.args])
@@ -197,7 +204,7 @@ class Replay(Locking, Origins, Owning, Touching):
     def _given_back(self, value: Value, declared: TypeOf, site: Site, state: State) -> Value:
         """A result as its caller has it: of the declared type where it is unknown, a copy if it is held by value."""
         if isinstance(value, Result) and not value.type:
-            return value._replace(type=self.types.text(declared))
+            return self.retyped(value, self.types.text(declared))
         if value == UNKNOWN:
             return Result(site, self.types.text(declared))
         if isinstance(value, Tuple) and isinstance(declared, LibraryType) and len(declared.args) == len(value.parts):

@@ -123,7 +123,7 @@ class Sources:
         return first if first and all(o is not None and o.kind == "default" for o in found) else None
 
     def _field(self, type_id: str, name: str) -> Origin | None:
-        declared = self._symbols.field(type_id, name)
+        declared = self._symbols.field_behind(type_id, name)
         if declared is None:
             return None
         key = (declared[0], name)

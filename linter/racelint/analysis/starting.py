@@ -252,6 +252,11 @@ class Starting(Body):
         if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
             self.begun(state)
 
+    def _has_methods(self, row: StartRow, args: tuple[Values, ...]) -> bool:
+        """Whether the methods of a given object run, if a row is about such: it may hold functions that run instead."""
+        given = args[row.callable] if row.methods and len(args) > row.callable else ()
+        return not row.methods or any([self._methods_of(value, row.methods) for value in given])
+
     def _methods_of(self, value: Value, names: tuple[str, ...]) -> Values:
         """The methods of an object that a library is given to run."""
         owner = self.types.class_of(value)
@@ -339,7 +344,7 @@ class Starting(Body):
             self.tell_flag(f"{library}.{name}", (base,), args, call, state)
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
         row = row or self._by_name(name)
-        starts = row is not None and bool(args or keywords or self.spread)
+        starts = row is not None and bool(args or keywords or self.spread) and self._has_methods(row, args)
         if row is not None and starts:
             self._by_start_row(row, args, keywords, call, state, base)
         if not {f"{library}.{name}", f"*.{name}"}.isdisjoint(self.knowledge.concurrency.joins):

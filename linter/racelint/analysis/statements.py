@@ -260,6 +260,9 @@ class Statements(Calls, Asking):
         """Give a path other values."""
         self.note_launcher(path, values)
         self.keep_store(path, values)
+        owner = self.types.class_of(path.base) if isinstance(path, Field) and not self.traits.duck_typed else None
+        if isinstance(path, Field) and owner is not None:
+            self.keep_function(owner, path.name, values)
         if is_shared_path(path) or self._is_known_elsewhere(root(path)):
             kind = "update" if self.updating else "store"
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
@@ -415,6 +418,8 @@ class Statements(Calls, Asking):
         if stmt.operator == "append":
             result = self.grown(current, stmt.span, state, stmt.target)
             self.take_in(result, added)
+            self.append_to(current, added, stmt.span, state)
+            self.overwrite_behind(stmt.target, current, stmt.span, state)
         if isinstance(stmt.target, Item):
             keys = self.evaluate(stmt.target.key, state)
             for base in self.evaluate(stmt.target.base, state):

@@ -98,7 +98,8 @@ class Summary:
     made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
     made and returns which hold others that it has made, `asks` what its result says of flags, `launches` the parameters
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
-    the callables of the caller that run in what it starts, with what they are given there.
+    the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
+    that came out of a channel, `passes` what it puts into channels of the caller.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -135,6 +136,8 @@ class Summary:
     launches: set[Param] = field(default_factory=set)
     sends: set[Param] = field(default_factory=set)
     begins: dict[tuple[Value, tuple[Values, ...]], None] = field(default_factory=dict)
+    taken_out: dict[Value, Value] = field(default_factory=dict)
+    passes: dict[tuple[Value, Value], None] = field(default_factory=dict)
 
 
 @dataclass

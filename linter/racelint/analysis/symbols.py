@@ -453,6 +453,15 @@ class Symbols:
                     return ancestor.type, record
         return None
 
+    def field_behind(self, type_id: str, name: str) -> tuple[str, FieldRecord] | None:
+        """Likewise; of an interface, that of the one type behind it which has such a field."""
+        found = self.field(type_id, name)
+        if found is not None or not self.types[type_id][1].is_interface:
+            return found
+        behind = [self.field(subtype, name) for subtype in self.subtypes(type_id) if self.types[subtype][0].reported]
+        known = {each[0]: each for each in behind if each is not None}
+        return next(iter(known.values())) if len(known) == 1 else None
+
     def class_variable(self, type_id: str, name: str) -> str | None:
         """The type in whose body a field is set, if it is never set on an instance: all instances share it."""
         key = (type_id, name)

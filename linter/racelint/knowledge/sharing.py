@@ -48,7 +48,7 @@ class HandlerRow:
     """Methods that register functions (or objects with `methods`) which are given shared objects.
 
     `receivers` are the names of what they are called on in Python; in Go any receiver will do.
-    `types` are those of objects whose `fields` hold such functions.
+    `types` are those of objects whose `fields` hold such functions; without `fields` all that lies in them is one.
     """
 
     names: tuple[str, ...] = ()
