@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from racelint.analysis import ownnames
 from racelint.analysis.breaches import Breaches
 from racelint.analysis.caches import Caches
 from racelint.analysis.cachewrites import CacheMutation, CacheTeller
@@ -276,6 +277,7 @@ class Program:
         summaries = self._summaries
         leaving = Leaving(self._symbols, self._types, summaries.callbacks, summaries.usage, summaries.known)
         yield from leaving.conflicts(duck_typed, summaries.effects)
+        yield from ownnames.conflicts(self._symbols)
 
 
 def link(
