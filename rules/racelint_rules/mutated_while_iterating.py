@@ -127,7 +127,7 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
-    - a list whose removed element was found by `==` (there is only one; in Go itself, or by several of its fields, and
+    - a list whose removed element was found by `==`, or itself by `is` (there is only one; in Go itself, or by several of its fields, and
       compared with what is the same in all turns); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;

@@ -213,10 +213,12 @@ class Conditions(Asking):
                     yes, no = self._compare_variables(operands, compared, state, other)
                     return (no, yes) if operator in NEGATED else (yes, no)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
-                # `x.lower() == y` picks out x
-                compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
+                by_identity = operator in ("is", "is not")  # `x.owner is y`: many may have one owner
+                if not by_identity:  # `x.lower() == y` picks out x
+                    compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
                 other = state.copy()
-                state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
+                kinds = Element | Member if by_identity else Field | Element | Member
+                state.singled |= {v for v in compared if isinstance(v, kinds)}
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
