@@ -251,6 +251,10 @@ def _message(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return f"{race.symbol} is a lock that {context_words(first)} makes when it is missing: two may make one each"
+    if race.shape == "missed-call":
+        return f"{race.symbol} may be given a callback just when {second.function} has called all that are there"
+    if race.shape == "late":
+        return f"{race.symbol} is first stored when a thread is started that reads it"
     if race.shape == "sent":
         return f"{race.symbol} is {verb(first)} in place, and sent over a channel besides"
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
@@ -267,6 +271,10 @@ def _because(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return "the lock is made by who takes it then: that says that several may come at once"
+    if race.shape == "missed-call":
+        return "the one tests whether it is done before it keeps a callback, the other one says so and calls what is kept"
+    if race.shape == "late":
+        return "the constructor has started the thread already, which may be at work before the constructor goes on"
     if race.shape == "sent":
         return "what is sent belongs to who receives it, who has no lock for it"
     if race.evidence == "documented":
@@ -286,6 +294,10 @@ def _because(race: Race) -> str:
 def _mend(race: Race) -> str:
     if race.evidence == "late-lock":
         return "make the lock where the object is made, or with the module: before anybody can come by"
+    if race.shape == "missed-call":
+        return "hold one lock from the test to where it is kept, and where the other side says that it is done"
+    if race.shape == "late":
+        return "start the thread when the object is complete, at the end of the constructor or by a method of its own"
     if race.shape == "sent":
         return f"send a copy: {COPIES[race.language]}"
     if race.shape == "overwritten":
