@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.objects import SHARED
@@ -27,6 +28,7 @@ class LateFields:
         self._effects = effects
         self._places = places
         self._contexts = contexts
+        self._concrete = Concrete(symbols, effects, contexts)
         self._threads = {i for i, context in enumerate(contexts.roots) if context.kind == "thread"}
         self._entered: dict[int, list[tuple[str, Entry]]] = {}
         for function_id, entries in contexts.entries.items():
@@ -84,7 +86,7 @@ class LateFields:
             if not self._places.related(self._symbols.owner_of(outer), owner) or outer == function_id == reader:
                 continue
             span = self._reads(reader, outer, target.name, entry)
-            if span is not None:
+            if span is not None and owner in self._concrete.classes(reader, entry):
                 return self._pair(function_id, target, stmt.span, reader, entry, span)
         return None
 
