@@ -147,7 +147,7 @@ def remedy(race: Race) -> Remedy | None:
     if (
         lock is None
         or race.shape in ("lost-wakeup", "hand-out", "overwritten", "hollow", "late", "missed-call")
-        or race.evidence == "late-lock"
+        or race.evidence in ("late-lock", "late-local")
     ):
         return None
     return hold(lock)

@@ -251,6 +251,8 @@ def _message(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return f"{race.symbol} is a lock that {context_words(first)} makes when it is missing: two may make one each"
+    if race.evidence == "late-local":
+        return f"{race.symbol} is made by {context_words(first)} when it is missing: what another has put in is lost"
     if race.shape == "missed-call":
         return f"{race.symbol} may be given a callback just when {second.function} has called all that are there"
     if race.shape == "late":
@@ -271,6 +273,8 @@ def _because(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return "the lock is made by who takes it then: that says that several may come at once"
+    if race.evidence == "late-local":
+        return "it has something for each thread: that says that several may come at once"
     if race.shape == "missed-call":
         return "the one tests whether it is done before it keeps a callback, the other one says so and calls what is kept"
     if race.shape == "late":
@@ -292,6 +296,8 @@ def _because(race: Race) -> str:
 
 
 def _mend(race: Race) -> str:
+    if race.evidence == "late-local":
+        return "make it where the object is made, or with the module"
     if race.evidence == "late-lock":
         return "make the lock where the object is made, or with the module: before anybody can come by"
     if race.shape == "missed-call":

@@ -1,4 +1,7 @@
-"""Locks that are made only when they are needed, with nothing to keep two threads from making one each."""
+"""Locks that are made only when they are needed, with nothing to keep two threads from making one each.
+
+So are places for what each thread has of its own: the second one loses what the first thread has put there.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,17 @@ class LateLocks:
         seen = set()
         for function_id, effects in self._effects.items():
             for act in effects.all_acts():
-                if act.kind != "store" or act.detail != "opened" or not self._places.excludes_threads(act.path):
+                if act.kind != "store" or not self._is_for_threads(act):
                     continue
                 pair = self._made_late(function_id, act)
                 if pair is not None and pair.place not in seen:
                     seen.add(pair.place)
                     yield pair
+
+    def _is_for_threads(self, act: Act) -> bool:
+        if self._places.has_one_for_each_thread(act.path):
+            return act.by == "condition"
+        return act.detail == "opened" and self._places.excludes_threads(act.path)
 
     def _made_late(self, function_id: str, act: Act) -> Pair | None:
         place = self._places.of_lock(act.path)
@@ -42,11 +50,12 @@ class LateLocks:
             if (
                 not of_threads(locks)
                 and self._may_meet_itself(function_id, entry)
-                and self._takes(function_id, entry, act)
+                and (self._places.has_one_for_each_thread(act.path) or self._takes(function_id, entry, act))
             ):
                 located = Located(place, place.owner, own=True, constructed=False, certain=True)
                 spot = Spot(function_id, located, act, entry, locks, SHARED)
-                return Pair(place, spot, spot, "check-act", "late-lock", 2)
+                evidence = "late-local" if self._places.has_one_for_each_thread(act.path) else "late-lock"
+                return Pair(place, spot, spot, "check-act", evidence, 2)
         return None
 
     def _may_meet_itself(self, function_id: str, entry: Entry) -> bool:
