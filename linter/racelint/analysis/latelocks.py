@@ -47,24 +47,29 @@ class LateLocks:
         for entry in self._contexts.entries.get(function_id, ()) if place is not None else ():
             assert place is not None
             locks = entry.locks | self._places.locks(act.through)
+            is_local = self._places.has_one_for_each_thread(act.path)
             if (
                 not of_threads(locks)
-                and self._may_meet_itself(function_id, entry)
-                and (self._places.has_one_for_each_thread(act.path) or self._takes(function_id, entry, act))
+                and self._may_meet_itself(function_id, entry, called_back=is_local)
+                and (is_local or self._takes(function_id, entry, act))
             ):
                 located = Located(place, place.owner, own=True, constructed=False, certain=True)
                 spot = Spot(function_id, located, act, entry, locks, SHARED)
-                evidence = "late-local" if self._places.has_one_for_each_thread(act.path) else "late-lock"
-                return Pair(place, spot, spot, "check-act", evidence, 2)
+                return Pair(place, spot, spot, "check-act", "late-local" if is_local else "late-lock", 2)
         return None
 
-    def _may_meet_itself(self, function_id: str, entry: Entry) -> bool:
-        """Whether two may be there at once: callers, or several of a kind, and not while the object is being made."""
+    def _may_meet_itself(self, function_id: str, entry: Entry, *, called_back: bool) -> bool:
+        """Whether two may be there at once: callers, or several of a kind, and not while the object is being made.
+
+        What nobody knows the callers of counts only if `called_back`.
+        """
         context = self._contexts.roots[entry.context]
         root = self._symbols.functions[self._contexts.root(function_id, entry)][1]
         if entry.constructor or root.name == "__init__" or root.qualname == MODULE:
             return False
-        return context.kind == "external" or (context.many and context.kind in ("thread", "pool", "handler"))
+        if context.kind == "external" or (called_back and context.kind == "unknown"):
+            return True
+        return context.many and context.kind in ("thread", "pool", "handler")
 
     def _takes(self, function_id: str, entry: Entry, act: Act) -> bool:
         """Whether the lock is taken on the way there: where it is made, or by who has it made."""
