@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,12 +18,13 @@ from racelint.analysis.places import Located, Place, Places, of_threads
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Field, Param
-from racelint.model import Assign, Attr, Block, Branch, Call, Eval, Expr, Function, Hold, Name, Stmt, Try
+from racelint.model import Assign, Attr, Block, Branch, Call, Eval, Expr, Function, Hold, Loop, Name, Stmt, Try
 from racelint.record import records
 from racelint.span import Span
 
 ADDING = frozenset({"append", "add", "appendleft", "put"})
 THREADS = "threading."
+KEEPS = re.compile("_*(add|append|put|register|schedule|call_soon|call_later|connect)")
 JOBS = frozenset({"thread", "pool", "handler"})
 
 
@@ -131,7 +133,8 @@ def _keepings(function: Function, body: Block) -> Iterator[Keeping]:
     own = function.parameters[0].name if function.parameters and function.binding == "instance" else ""
     for index, stmt in enumerate(body):
         if isinstance(stmt, Branch) and own and given:
-            asked = _fields((stmt.test,), own)
+            simple = not any(isinstance(node, Call) for node in records(stmt.test))
+            asked = _fields((stmt.test,), own) if simple else frozenset()
             behind = body[index + 1 :] if leaves(stmt.then) and not stmt.orelse else stmt.orelse
             for calling, keeping in ((stmt.then, behind), (stmt.orelse, stmt.then)):
                 named = _called(calling, given)
@@ -153,10 +156,11 @@ def _inner(stmt: Stmt) -> tuple[Block, ...]:
 
 
 def _called(block: Block, given: frozenset[str]) -> frozenset[str]:
-    """The parameters that a block calls, or gives to what may call them."""
+    """The parameters that a block calls, or gives to what may call them and does not only keep them."""
     calls = [node for node in records(block) if isinstance(node, Call)]
     direct = {call.func.name for call in calls if isinstance(call.func, Name)}
-    passed = {part.name for call in calls for part in records(call.args) if isinstance(part, Name)}
+    calling = [call for call in calls if not isinstance(call.func, Attr) or not KEEPS.match(call.func.name)]
+    passed = {part.name for call in calling for part in records(call.args) if isinstance(part, Name)}
     return given & (direct | passed)
 
 
@@ -197,6 +201,8 @@ def _settling(function: Function, keeping: Keeping) -> Iterator[tuple[Span, Span
                 stores.append(node.span)
         elif isinstance(node, Attr) and node.name == keeping.kept and isinstance(node.base, Name):
             reads.append(node.span)
+    turning = [node.span for node in records(function.body) if isinstance(node, Loop) and node.target is None]
+    reads = [read for read in reads if not any(loop.holds(read) for loop in turning)]  # they look again and again
     for stored in sorted(stores):
         later = sorted(read for read in reads if read[:2] > stored[:2])
         if later:
