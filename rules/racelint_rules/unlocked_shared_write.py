@@ -126,6 +126,11 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
     - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself).
+    - a field that a constructor stores for the first time when it has started the thread that reads it, itself, by a
+      base class or by an object that it hands itself to, if the thread waits for nothing before;
+    - a callback that one method calls at once or keeps, by what it finds set, while another one sets that and then
+      calls what is kept: each side looks, and they miss each other. That two threads have to do with it is shown by
+      an event or a lock of the object that the other method uses, or by their contexts.
 
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
@@ -160,7 +165,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
 
     A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
-    seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own.
+    seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own. So it is
+    with a `threading.local()` that is made when it is missing: what another thread has put there is lost.
 
     ### Go
 
@@ -276,7 +282,7 @@ def _because(race: Race) -> str:
     if race.evidence == "late-local":
         return "it has something for each thread: that says that several may come at once"
     if race.shape == "missed-call":
-        return "the one tests whether it is done before it keeps a callback, the other one says so and calls what is kept"
+        return "the one asks whether it is done before it keeps a callback, the other says so and calls what is kept"
     if race.shape == "late":
         return "the constructor has started the thread already, which may be at work before the constructor goes on"
     if race.shape == "sent":

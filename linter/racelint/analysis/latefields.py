@@ -128,9 +128,7 @@ class LateFields:
         sure = [span for span in pauses if not any(branch.holds(span) for branch in apart)]
         return any(span[:2] < before[:2] and not span.holds(before) for span in sure)
 
-    def _pair(
-        self, function_id: str, target: Attr, stored: Span, reader: str, entry: Entry, read: Span
-    ) -> Pair | None:
+    def _pair(self, function_id: str, target: Attr, stored: Span, reader: str, entry: Entry, read: Span) -> Pair | None:
         entries = self._contexts.entries.get(function_id)
         if not entries:
             return None
@@ -140,7 +138,9 @@ class LateFields:
         store = Access(path, "store", stored, "late", (), True, 0)
         access = Access(Field(Param(reader, 0), target.name), "read", read, "", (), False, 0)
         first = Spot(function_id, located, store, next(iter(entries)), frozenset(), SHARED, constructor=function_id)
-        return Pair(located.place, first, Spot(reader, located, access, entry, entry.locks, SHARED), "late", "contexts", 2)
+        return Pair(
+            located.place, first, Spot(reader, located, access, entry, entry.locks, SHARED), "late", "contexts", 2
+        )
 
 
 def _targets(stmt: Stmt, own: str) -> list[Attr]:
@@ -166,7 +166,7 @@ def _calls_start(stmt: Stmt) -> bool:
 def _is_pause(call: Call) -> bool:
     match call.func:
         case Attr(name="get"):
-            return not call.args or isinstance(call.args[0], Const) and isinstance(call.args[0].value, bool)
+            return not call.args or (isinstance(call.args[0], Const) and isinstance(call.args[0].value, bool))
         case Attr(name=name) | Name(name=name):
             return name in PAUSES
         case _:

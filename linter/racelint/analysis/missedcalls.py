@@ -1,6 +1,6 @@
 """Callbacks that are missed: who adds one finds nothing done yet and keeps it, just when all that are kept are called.
 
-`if self.done: callback() else: self.callbacks.append(callback)`, beside `self.done = True; for f in self.callbacks: f()`
+`if self.done: callback() else: self.callbacks.append(callback)`, beside `self.done = True; for f in self.callbacks: ...`
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from racelint.analysis.branching import leaves
 from racelint.analysis.contexts import Contexts, Entry
-from racelint.analysis.effects import Act, Effects
 from racelint.analysis.effects import Access as Spotted
+from racelint.analysis.effects import Act, Effects
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import Located, Place, Places, of_threads
 from racelint.analysis.spots import Pair, Spot

@@ -32,7 +32,9 @@ def _conflict(function_id: str, loop: Loop, walked: tuple[str, str] | None, befo
         return
     space, style = walked
     container = Builtin(f"{space}()")
-    added = Resize(container, "insert", "[...] =", (Literal(new[0].name, "str"),), function_id, new[0].span, kind="dict")
+    added = Resize(
+        container, "insert", "[...] =", (Literal(new[0].name, "str"),), function_id, new[0].span, kind="dict"
+    )
     place = Place(function_id, loop.span, loop.iterable)
     yield Conflict(place, Place(function_id, new[0].span), container, "dict", style, added)
 

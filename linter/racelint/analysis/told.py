@@ -37,10 +37,10 @@ class Race:
     "crossed-iteration" (tasks of one loop, across a suspension), "hollow" (behind a lock that protects nothing).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
     they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is
-    missing), "late-local" (so is a place for what each thread has of its own), "guard" (`guard` is held at `held` of `total` accesses), "hollow" (`guard` was given back as soon as it
-    was taken) or "suspension". `first` is where the finding stands. `confidence` is 1 (low) to 3 (high). `check` is
-    where the read stands that an act depends on, None if neither access is one. `takeable` is a lock that the first
-    side could take.
+    missing), "late-local" (so is a place for what each thread has of its own), "guard" (`guard` is held at `held` of
+    `total` accesses), "hollow" (`guard` was given back as soon as it was taken) or "suspension". `first` is where the
+    finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read stands that an act depends on, None
+    if neither access is one. `takeable` is a lock that the first side could take.
     """
 
     symbol: str
