@@ -1,6 +1,6 @@
 """Callbacks that are missed: who adds one finds nothing done yet and keeps it, just when all that are kept are called.
 
-`if self.done: callback() else: self.callbacks.append(callback)`, beside `self.done = True; for f in self.callbacks: ...`
+`if self.done: callback() else: self.kept.append(callback)`, beside `self.done = True; for callback in self.kept: ...`
 """
 
 from __future__ import annotations
