@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from racelint.analysis.concrete import Concrete
@@ -17,6 +18,7 @@ from racelint.record import records
 from racelint.span import Span
 
 MOST_CALLS = 4  # from the thread's root to the read
+LATER = re.compile("timer|later|delay|schedule", re.IGNORECASE)
 PAUSES = frozenset({"wait", "sleep", "acquire"})
 
 
@@ -29,11 +31,11 @@ class LateFields:
         self._places = places
         self._contexts = contexts
         self._concrete = Concrete(symbols, effects, contexts)
-        self._threads = {i for i, context in enumerate(contexts.roots) if context.kind == "thread"}
+        self._started = {i for i, context in enumerate(contexts.roots) if context.kind in ("thread", "pool")}
         self._entered: dict[int, list[tuple[str, Entry]]] = {}
         for function_id, entries in contexts.entries.items():
             for entry in entries:
-                if entry.context in self._threads:
+                if entry.context in self._started:
                     self._entered.setdefault(entry.context, []).append((function_id, entry))
 
     def all(self) -> Iterator[Pair]:
@@ -44,7 +46,7 @@ class LateFields:
                 yield from self._of_constructor(function_id, function.parameters[0].name)
 
     def _of_constructor(self, function_id: str, own: str) -> Iterator[Pair]:
-        started = self._contexts.started_under.get(function_id, frozenset()) & self._threads
+        started = self._contexts.started_under.get(function_id, frozenset()) & self._started
         body = self._symbols.functions[function_id][1].body if started else ()
         told: set[str] = set()
         for context in sorted(started):
@@ -69,12 +71,22 @@ class LateFields:
             if isinstance(site.callee, str) and context in self._contexts.started_under.get(site.callee, ())
         ]
         made = root.span if root.starter == function_id else None
+        if root.starter is not None and root.span is not None and self._is_delayed(root.starter, root.span):
+            return None
         for index, stmt in enumerate(body):
             if any(stmt.span.holds(span) for span in calling):
+                return index
+            if root.kind == "pool" and made is not None and stmt.span.holds(made):
                 return index
             if (made is None or made[:2] <= (stmt.span.end_line, stmt.span.end_column)) and _calls_start(stmt):
                 return index
         return None
+
+    def _is_delayed(self, starter: str, span: Span) -> bool:
+        """Whether what is started there begins its work some time later."""
+        calls = [node for node in records(self._symbols.functions[starter][1].body) if isinstance(node, Call)]
+        names = [node.func.name for node in calls if node.span == span and isinstance(node.func, Attr | Name)]
+        return any(LATER.search(name) for name in names)
 
     def _read(self, function_id: str, target: Attr, stmt: Stmt, context: int) -> Pair | None:
         """A store, with where the thread reads the field."""

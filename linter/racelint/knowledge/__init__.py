@@ -17,7 +17,7 @@ from racelint.knowledge.sharing import Sharing
 
 BUILTIN = (
     "python.toml", "concurrency.toml", "frameworks.toml", "go.toml", "caches.toml", "kubernetes.toml", "client_go.toml",
-    "unsafe.toml",
+    "unsafe.toml", "hooks.toml",
 )  # fmt: skip
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
