@@ -168,11 +168,16 @@ def _stored(body: Block, own: str) -> dict[str, Span]:
 
 
 def _calls_start(stmt: Stmt) -> bool:
-    """Whether a statement calls a method `start()` of something."""
-    return any(
-        isinstance(node, Call) and isinstance(node.func, Attr) and node.func.name == "start" and not node.args
-        for node in records(stmt)
-    )
+    """Whether a statement calls a method `start()` of something, or a function that starts a thread at once."""
+    for node in records(stmt):
+        match node:
+            case Call(func=Attr(name="start"), args=()) | Call(func=Attr(name="start_new_thread")):
+                return True
+            case Call(func=Name(name="start_new_thread")):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _is_pause(call: Call) -> bool:
