@@ -323,10 +323,7 @@ class User:
 """
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=UNTYPED)] if name == "threading.local" else [])
-    for name, _ in rows("safe")
-])  # fmt: skip
+@pytest.mark.parametrize("name", [name for name, _ in rows("safe")])
 def test_what_is_safe_does_not_race(name):
     assert parallel(SHARED.format(imports=imports(name), name=name)).shapes() == []
 
@@ -419,4 +416,4 @@ def test_a_synchronized_function_holds_a_lock(name, row):
 
 def test_every_meaning_of_a_function_is_tested():
     meanings = {row["does"] for _, row in rows("function")}
-    assert meanings == {"coroutine", "suspends", "at-once", "context-manager", "synchronized"}
+    assert meanings == {"coroutine", "suspends", "at-once", "context-manager", "synchronized", "new"}

@@ -227,7 +227,8 @@ class Order:
         if self._memory.governs(spot.function):
             return False
         outer = spot.before or spot.function
-        if starter is None or not (spot.before == starter or self._is_helper(starter, outer)):
+        helped = spot.function == outer and starter is not None and self._is_helper(starter, outer)
+        if starter is None or not (spot.before == starter or helped):
             return False
         _, function = self._symbols.functions[outer]
         names = [self._symbols.functions[each][1].name for each in (outer, starter)]
