@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
+from racelint.analysis.lifecycle import is_closing
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import Located, Place, Places
 from racelint.analysis.spots import Pair, Spot
@@ -34,8 +35,9 @@ class LateFields:
         self._started = {i for i, context in enumerate(contexts.roots) if context.kind in ("thread", "pool")}
         self._entered: dict[int, list[tuple[str, Entry]]] = {}
         for function_id, entries in contexts.entries.items():
-            for entry in entries:
-                if entry.context in self._started:
+            ends = is_closing(symbols.functions[function_id][1].name)  # it comes when the object has been in use
+            for entry in entries if not ends else ():
+                if entry.context in self._started and entry.sure:
                     self._entered.setdefault(entry.context, []).append((function_id, entry))
 
     def all(self) -> Iterator[Pair]:
