@@ -25,13 +25,15 @@ SEVERITIES = {
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
     "overwritten": Severity.WARNING, "write-write": Severity.WARNING, "write-read": Severity.WARNING,
-    "sent": Severity.WARNING,
+    "sent": Severity.WARNING, "late": Severity.WARNING, "missed-call": Severity.WARNING,
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
     "state-write": Severity.ERROR, "state-read": Severity.ERROR, "loop-write": Severity.ERROR,
 }  # fmt: skip
 OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
-UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow", "sent"})  # by a lock on one side
+UNMENDED = frozenset(
+    {"lost-wakeup", "hand-out", "overwritten", "hollow", "sent", "late", "missed-call"}
+)  # by a lock on one side
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
@@ -45,6 +47,8 @@ HARM = {
     "check-use": "what was there when it was tested may be gone when it is used",
     "lost-wakeup": "who notifies between the test and the wait wakes nobody: it waits for ever, or for the next time",
     "store-test": "it is decided by a value that is already another one",
+    "missed-call": "it is kept when all that are kept have been called: nobody ever calls it",
+    "late": "the thread meets an AttributeError if it comes there first, and ends",
     "sent": "who receives it reads it while it is changed: in Go the runtime may end the whole program",
     "overwritten": "a call finds what another call has stored there in the meantime",
     "store-store": "two writers overwrite each other's value",
@@ -144,8 +148,8 @@ def remedy(race: Race) -> Remedy | None:
         return _snapshot(race)
     if (
         lock is None
-        or race.shape in ("lost-wakeup", "hand-out", "overwritten", "hollow")
-        or race.evidence == "late-lock"
+        or race.shape in ("lost-wakeup", "hand-out", "overwritten", "hollow", "late", "missed-call")
+        or race.evidence in ("late-lock", "late-local")
     ):
         return None
     return hold(lock)

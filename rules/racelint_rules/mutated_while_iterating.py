@@ -104,6 +104,10 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     of which a method is called, are hidden, if nothing in the project leaves while it is called: mostly there are few,
     and they stay.
 
+    Methods of libraries that call others of the program's own classes are followed where a table names them
+    ([`[[hook]]`](../knowledge.md#hook)): `window.close()` of Qt calls `closeEvent()`. A module that walks its own names
+    (`for name in locals()`) adds to them if the loop is the first to use one of its variables.
+
     In Go only slices that are cut count: a map may lose and gain entries while one goroutine ranges over it, and what
     is appended to a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an
     iteration that waits while another task may resize the container. All else is an error.
@@ -127,8 +131,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
-    - a list whose removed element was found by `==` (there is only one; in Go itself, or by several of its fields, and
-      compared with what is the same in all turns); slice assignments;
+    - a list whose removed element was found by `==`, or itself by `is` (there is only one, but not of what `is` an
+      owner's; in Go itself, or by several of its fields, and compared with what is the same in all turns); slice
+      assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for

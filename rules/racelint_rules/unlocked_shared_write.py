@@ -126,6 +126,11 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
     - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself).
+    - a field that a constructor stores for the first time when it has started the thread that reads it, itself, by a
+      base class or by an object that it hands itself to, if the thread waits for nothing before;
+    - a callback that one method calls at once or keeps, by what it finds set, while another one sets that and then
+      calls what is kept: each side looks, and they miss each other. That two threads have to do with it is shown by
+      an event or a lock of the object that the other method uses, or by their contexts.
 
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
@@ -160,7 +165,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
 
     A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
-    seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own.
+    seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own. So it is
+    with a `threading.local()` that is made when it is missing: what another thread has put there is lost.
 
     ### Go
 
@@ -251,6 +257,12 @@ def _message(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return f"{race.symbol} is a lock that {context_words(first)} makes when it is missing: two may make one each"
+    if race.evidence == "late-local":
+        return f"{race.symbol} is made by {context_words(first)} when it is missing: what another has put in is lost"
+    if race.shape == "missed-call":
+        return f"{race.symbol} may be given a callback just when {second.function} has called all that are there"
+    if race.shape == "late":
+        return f"{race.symbol} is first stored when a thread is started that reads it"
     if race.shape == "sent":
         return f"{race.symbol} is {verb(first)} in place, and sent over a channel besides"
     alike = first.context == second.context or (race.language == "go" and first.context.kind == second.context.kind)
@@ -267,6 +279,12 @@ def _because(race: Race) -> str:
     first, second = race.first, race.second
     if race.evidence == "late-lock":
         return "the lock is made by who takes it then: that says that several may come at once"
+    if race.evidence == "late-local":
+        return "it has something for each thread: that says that several may come at once"
+    if race.shape == "missed-call":
+        return "the one asks whether it is done before it keeps a callback, the other says so and calls what is kept"
+    if race.shape == "late":
+        return "the constructor has started the thread already, which may be at work before the constructor goes on"
     if race.shape == "sent":
         return "what is sent belongs to who receives it, who has no lock for it"
     if race.evidence == "documented":
@@ -284,8 +302,14 @@ def _because(race: Race) -> str:
 
 
 def _mend(race: Race) -> str:
+    if race.evidence == "late-local":
+        return "make it where the object is made, or with the module"
     if race.evidence == "late-lock":
         return "make the lock where the object is made, or with the module: before anybody can come by"
+    if race.shape == "missed-call":
+        return "hold one lock from the test to where it is kept, and where the other side says that it is done"
+    if race.shape == "late":
+        return "start the thread when the object is complete, at the end of the constructor or by a method of its own"
     if race.shape == "sent":
         return f"send a copy: {COPIES[race.language]}"
     if race.shape == "overwritten":

@@ -323,10 +323,7 @@ class User:
 """
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=UNTYPED)] if name == "threading.local" else [])
-    for name, _ in rows("safe")
-])  # fmt: skip
+@pytest.mark.parametrize("name", [name for name, _ in rows("safe")])
 def test_what_is_safe_does_not_race(name):
     assert parallel(SHARED.format(imports=imports(name), name=name)).shapes() == []
 

@@ -117,6 +117,7 @@ class Body(Flow[State, Frame]):
         self.using: Span | None = None  # the expression at hand that would fail if its value were gone
         self.testing = False  # the expression at hand decides a branch
         self.measuring = False  # it is compared by its size
+        self.calling: set[Value] = set()  # iterators that call Python between two elements: `map(f, d)`
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
         self.stored: Expr | None = None  # what the assignment at hand stores

@@ -207,6 +207,9 @@ class Calls(Replay, Library):
             callable_field = self._stored_callable(base, name)
             if callable_field:
                 return callable_field
+            hook = self._hook(base, name)
+            if hook is not None:
+                return (hook,)
             guess = self._guess(base, name)
             if guess is not None:
                 return (Partial(Builtin("guess"), ((FunctionValue(guess, base),),), ()),)
@@ -230,6 +233,16 @@ class Calls(Replay, Library):
             for value in [v for v in stored if isinstance(v, FunctionValue | Partial)]:
                 found = (*found, *[v for v in substitute(value) if v not in found])
         return found
+
+    def _hook(self, base: Value, name: str) -> FunctionValue | None:
+        """The project's method that a library's one calls, on an object of the project's class."""
+        owner = self.types.class_of(base)
+        if owner is None:
+            return None
+        bases = [ancestor.name for ancestor in self.symbols.ancestors(owner) if isinstance(ancestor, Builtin)]
+        hook = self.knowledge.hook(bases, name) if bases else None
+        method = self.symbols.method(owner, hook) if hook is not None else None
+        return FunctionValue(method, base) if method is not None else None
 
     def _guess(self, base: Value, name: str) -> str | None:
         """The project's method of that name when only one class has it (or the variable is named after the class)."""

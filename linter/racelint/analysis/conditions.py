@@ -42,13 +42,15 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Await, Bind, Branch, Call, Cast, Const, Expr, Item, Logic, Name, Op
+from racelint.model import Attr, Await, Bind, Block, Branch, Call, Cast, Const, Expr, Item, Jump, Logic, Name, Op
+from racelint.record import records
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
 ALIVE = frozenset({"is_alive", "isAlive"})  # methods that tell whether a thread is still running
 UNOPEN = FLAGS | {"async", MAYBE_HELD}  # kinds of locks that are held or not
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
+TYPE_TEST = 2  # arguments of `isinstance(x, C)`
 
 
 class Conditions(Asking):
@@ -63,7 +65,12 @@ class Conditions(Asking):
         After any other branch that takes a lock it is open whether that is held.
         After `if self.thread is not None: self.thread.join()` it has ended: without one there is none to wait for; nor
         is there after `if jobs != nil { close(jobs); <-done }`.
+        `if not isinstance(x, C): raise TypeError` says what callers have to give, not that others give something else.
         """
+        if second is not None and first is None and _refuses(stmt.then):
+            self._forget_classes(stmt.test, second)
+        elif first is not None and second is None and _refuses(stmt.orelse):
+            self._forget_classes(stmt.test, first)
         both = first is not None and second is not None
         optional = self._optional_locks(stmt, first) if both and first is not None else ()
         taken = _taken_in(stmt.span, first, second) if both and first is not None and second is not None else ()
@@ -206,10 +213,12 @@ class Conditions(Asking):
                     yes, no = self._compare_variables(operands, compared, state, other)
                     return (no, yes) if operator in NEGATED else (yes, no)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
-                # `x.lower() == y` picks out x
-                compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
+                by_identity = operator in ("is", "is not")  # `x.owner is y`: many may have one owner
+                if not by_identity:  # `x.lower() == y` picks out x
+                    compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
                 other = state.copy()
-                state.singled |= {v for v in compared if isinstance(v, Field | Element | Member)}
+                kinds = Element | Member if by_identity else Field | Element | Member
+                state.singled |= {v for v in compared if isinstance(v, kinds)}
                 if any([_is_of_object(v) for v in compared]):
                     state.singled |= {v for v in compared if isinstance(v, Param)}
                 return (other, state) if operator in NEGATED else (state, other)
@@ -344,6 +353,13 @@ class Conditions(Asking):
         types = tuple([kind.type for kind in asked if isinstance(kind, TypeValue)])
         if len(possible) == 1 and len(types) == len(asked) and isinstance(root(possible[0]), Param):
             state.assumptions[Predicate(possible[0], "class", types)] = True
+
+    def _forget_classes(self, test: Expr, state: State) -> None:
+        """What a test has asked for its class counts as an object of any again."""
+        asked = [node.args[0] for node in records(test) if isinstance(node, Call) and len(node.args) == TYPE_TEST]
+        subjects = {value for subject in asked if is_path(subject) for value in self.evaluate(subject, state)}
+        for predicate in [p for p in state.assumptions if p.test == "class" and p.value in subjects]:
+            del state.assumptions[predicate]
 
     def _is_no(self, value: Value, asked: Value) -> bool:
         """Whether something made here is surely no object of a type: it is a container of another kind."""
@@ -520,6 +536,11 @@ def _variable(expr: Expr) -> str:
 def _is_fixed(value: Value) -> bool:
     """Whether a value cannot change under the function: what an attribute holds can."""
     return isinstance(value, Param | Captured | Result | Member)
+
+
+def _refuses(body: Block) -> bool:
+    """Whether a block ends with an exception."""
+    return bool(body) and isinstance(body[-1], Jump) and body[-1].kind == "raise"
 
 
 def _is_of_object(value: Value) -> bool:

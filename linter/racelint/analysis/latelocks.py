@@ -1,4 +1,7 @@
-"""Locks that are made only when they are needed, with nothing to keep two threads from making one each."""
+"""Locks that are made only when they are needed, with nothing to keep two threads from making one each.
+
+So are places for what each thread has of its own: the second one loses what the first thread has put there.
+"""
 
 from __future__ import annotations
 
@@ -27,35 +30,46 @@ class LateLocks:
         seen = set()
         for function_id, effects in self._effects.items():
             for act in effects.all_acts():
-                if act.kind != "store" or act.detail != "opened" or not self._places.excludes_threads(act.path):
+                if act.kind != "store" or not self._is_for_threads(act):
                     continue
                 pair = self._made_late(function_id, act)
                 if pair is not None and pair.place not in seen:
                     seen.add(pair.place)
                     yield pair
 
+    def _is_for_threads(self, act: Act) -> bool:
+        if self._places.has_one_for_each_thread(act.path):
+            return act.by == "condition"
+        return act.detail == "opened" and self._places.excludes_threads(act.path)
+
     def _made_late(self, function_id: str, act: Act) -> Pair | None:
         place = self._places.of_lock(act.path)
         for entry in self._contexts.entries.get(function_id, ()) if place is not None else ():
             assert place is not None
             locks = entry.locks | self._places.locks(act.through)
+            is_local = self._places.has_one_for_each_thread(act.path)
             if (
                 not of_threads(locks)
-                and self._may_meet_itself(function_id, entry)
-                and self._takes(function_id, entry, act)
+                and self._may_meet_itself(function_id, entry, called_back=is_local)
+                and (is_local or self._takes(function_id, entry, act))
             ):
                 located = Located(place, place.owner, own=True, constructed=False, certain=True)
                 spot = Spot(function_id, located, act, entry, locks, SHARED)
-                return Pair(place, spot, spot, "check-act", "late-lock", 2)
+                return Pair(place, spot, spot, "check-act", "late-local" if is_local else "late-lock", 2)
         return None
 
-    def _may_meet_itself(self, function_id: str, entry: Entry) -> bool:
-        """Whether two may be there at once: callers, or several of a kind, and not while the object is being made."""
+    def _may_meet_itself(self, function_id: str, entry: Entry, *, called_back: bool) -> bool:
+        """Whether two may be there at once: callers, or several of a kind, and not while the object is being made.
+
+        What nobody knows the callers of counts only if `called_back`.
+        """
         context = self._contexts.roots[entry.context]
         root = self._symbols.functions[self._contexts.root(function_id, entry)][1]
         if entry.constructor or root.name == "__init__" or root.qualname == MODULE:
             return False
-        return context.kind == "external" or (context.many and context.kind in ("thread", "pool", "handler"))
+        if context.kind == "external" or (called_back and context.kind == "unknown"):
+            return True
+        return context.many and context.kind in ("thread", "pool", "handler")
 
     def _takes(self, function_id: str, entry: Entry, act: Act) -> bool:
         """Whether the lock is taken on the way there: where it is made, or by who has it made."""

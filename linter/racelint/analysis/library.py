@@ -60,6 +60,8 @@ class Library(Origins):
         self._note_repetition(name, args, keywords)
         if args and self.knowledge.walks(name):
             self._walk_all(args[0], call, state)
+        elif args and self.knowledge.does(name, "walks"):
+            self._walk_all(tuple([value for value in args[0] if value in self.calling]), call, state)
         for row in self.knowledge.rows(name):
             found = self._by_row(row, name, args, keywords, site, state)
             if found is not None:
@@ -77,7 +79,7 @@ class Library(Origins):
         return (Result(site),)
 
     def _walk_all(self, values: Values, span: Span, state: State) -> None:
-        """Something written in C walks containers, without a lock on them."""
+        """Something walks containers in several steps: it is not made of C alone, or there is no lock on them."""
         for value in values:
             for container, _ in iterated(value):
                 self.note(container, "iterate", span, state, self.container_kind(container))
@@ -96,7 +98,8 @@ class Library(Origins):
                 kind = "list" if name == "sorted" else name
                 if not first or (self.knowledge.container(name) is None and name not in ("sorted", "copy.copy")):
                     return self._new(Fresh(kind, site), empty=not args and not keywords)
-                for value in first:
+                self._walk_all(tuple([value for value in first if value in self.calling]), site.span, state)
+                for value in [value for value in first if value not in self.calling]:
                     for container, _ in iterated(value):
                         self.note(container, "snapshot", site.span, state)
                 if name == "copy.copy":
@@ -110,8 +113,10 @@ class Library(Origins):
             case "lazy":
                 skipped = self.knowledge.does(name, "calls-while-iterating")
                 sources = [v for i, values in enumerate(args) if not (skipped and i == 0) for v in values]
-                kind = name.rpartition(".")[2]
-                return (lazy(kind, tuple(sources)),)
+                made = lazy(name.rpartition(".")[2], tuple(sources))
+                if skipped and any([isinstance(value, FunctionValue | Partial) for value in first]):
+                    self.calling.add(made)
+                return (made,)
             case "view" if first:
                 return tuple([view(v, row.returns) for v in first])
             case "same" if len(args) > row.argument:
@@ -173,6 +178,8 @@ class Library(Origins):
             return
         here = Place(self.id, call)
         live = [(container, here) for value in args[row.iterable] for container, _ in iterated(value)]
+        if row.keyword and any([isinstance(callee, FunctionValue | Partial) for callee in callables]):
+            self._walk_all(args[row.iterable], call, state)  # at once: what is lazy is walked by who asks for elements
         elements = NOTHING_KNOWN
         for callee in callables:
             if isinstance(callee, FunctionValue | Partial):

@@ -226,19 +226,30 @@ class Order:
             return False  # each call has its own
         if self._memory.governs(spot.function):
             return False
-        if starter is None or spot.before != starter:
+        outer = spot.before or spot.function
+        helped = spot.function == outer and starter is not None and self._is_helper(starter, outer)
+        if starter is None or not (spot.before == starter or helped):
             return False
-        _, function = self._symbols.functions[starter]
-        once = function.name == "__init__" or is_lifecycle(function.name) or is_registration(function.name)
+        _, function = self._symbols.functions[outer]
+        names = [self._symbols.functions[each][1].name for each in (outer, starter)]
+        once = any(is_lifecycle(name.lstrip("_")) or is_registration(name) or name == "__init__" for name in names)
         if once or not function.owner or len(function.parameters) < 2:
             return False
         return self._contexts.roots[spot.entry.context].many or self._contexts.roots[spot.entry.context].is_external
+
+    def _is_helper(self, helper: str, function_id: str) -> bool:
+        """Whether a method calls another one of its class, which starts something for it."""
+        if self._symbols.owner_of(helper) != self._symbols.owner_of(function_id):
+            return False
+        return any(callee == helper for _, callee in self._effects[function_id].calls)
 
     def _is_started_after(self, spot: Spot, other: Spot) -> bool:
         """Whether a caller on the way to an access starts the other context after that call."""
         context = self._contexts.roots[other.entry.context]
         if self.launching.precedes(spot, context):
             return True
+        if self._comes_again(spot, context):
+            return False
         if context.starter is None or context.span is None or spot.entry.context == other.entry.context:
             return False
         calls = [span for caller, span in self._contexts.way(spot.function, spot.entry) if caller == context.starter]

@@ -30,6 +30,8 @@ MARKS = {
 }
 ANY_LOCK = "?"  # a lock of which nothing is known: it may be any
 
+PER_THREAD = frozenset({"threading.local", "gevent.local.local", "eventlet.corolocal.local"})
+
 
 class Place(Record):
     """What is accessed: a field of a type, a module's variable or a captured one; `depth` counts element levels."""
@@ -163,6 +165,11 @@ class Places:
         found = self._types.of(path)
         row = self._concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         return row is not None and row.kind == "exclusive"
+
+    def has_one_for_each_thread(self, path: Value) -> bool:
+        """Whether a path leads to something that gives each thread attributes of its own."""
+        found = self._types.of(path)
+        return isinstance(found, LibraryType) and found.name in PER_THREAD
 
     def has_lock_of_tasks(self, type_id: str) -> bool:
         """Whether objects of a type have a lock between tasks: several of them use one object at once."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from racelint.analysis import ownnames
 from racelint.analysis.breaches import Breaches
 from racelint.analysis.caches import Caches
 from racelint.analysis.cachewrites import CacheMutation, CacheTeller
@@ -23,8 +24,10 @@ from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.hollow import Hollow
 from racelint.analysis.iteration import IterationConflict, iterated_expression, told
+from racelint.analysis.latefields import LateFields
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.leaving import Leaving
+from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.sending import Sending
@@ -63,6 +66,8 @@ class _Linked(NamedTuple):
     suspensions: Suspensions
     teller: Teller
     late_locks: LateLocks
+    late_fields: LateFields
+    missed_calls: MissedCalls
     locks: TakeableLocks
     guarded: dict[Place, Pair]
 
@@ -126,7 +131,12 @@ class Program:
         """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""
         linked = self._link()
         told = {(breach.function, breach.span.line) for breach in linked.breaches if breach.confidence > 1}
-        for pair in (*linked.pairs.values(), *linked.late_locks.all()):
+        more = (*linked.late_fields.all(), *linked.missed_calls.all())
+        shown = {place for place, pair in linked.pairs.items() if pair.confidence > 1}
+        more = tuple([pair for pair in more if pair.place not in shown])
+        placed = {pair.place for pair in more}
+        pairs = [pair for place, pair in linked.pairs.items() if place not in placed]
+        for pair in (*pairs, *linked.late_locks.all(), *more):
             guarded = linked.guarded.get(pair.place) if pair.evidence == "admitted" else None
             if guarded is not None and guarded.confidence >= pair.confidence:
                 continue  # the lock to take is known
@@ -210,6 +220,8 @@ class Program:
             locks = TakeableLocks(self._symbols, self._types, self._knowledge, effects, places, contexts)
             teller = Teller(self._symbols, contexts, places, locks)
             late_locks = LateLocks(self._symbols, effects, places, contexts)
+            late_fields = LateFields(self._symbols, effects, places, contexts)
+            missed_calls = MissedCalls(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
             guards = Guards(self._symbols, places, contexts, races)
             breaches = Breaches(checks, guards).all() if declared.asks else []
@@ -227,6 +239,8 @@ class Program:
                 suspensions,
                 teller,
                 late_locks,
+                late_fields,
+                missed_calls,
                 locks,
                 guarded,
             )
@@ -276,6 +290,7 @@ class Program:
         summaries = self._summaries
         leaving = Leaving(self._symbols, self._types, summaries.callbacks, summaries.usage, summaries.known)
         yield from leaving.conflicts(duck_typed, summaries.effects)
+        yield from ownnames.conflicts(self._symbols)
 
 
 def link(

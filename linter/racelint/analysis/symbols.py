@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
+from racelint.analysis.installed import Installed
 from racelint.analysis.packages import by_module, is_beside, merged
 from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
@@ -77,6 +78,7 @@ class Symbols:
             self._add(module, files)
             if not is_beside(files[0], found):
                 self._by_name[files[0].name].append(module)
+        self._installed = Installed(self.sources.values())
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
         for module, source in self.sources.items():
             for made in source.module.constructions if source.reported else ():
@@ -140,10 +142,16 @@ class Symbols:
         return max(candidates, key=lambda m: (_common(self.sources[m].path, importer.path), m))
 
     def _in_namespace(self, name: str, importer: Source) -> list[str]:
-        """The modules that are meant where a folder above them is a package without an `__init__.py` (PEP 420)."""
+        """The modules that are meant where a folder above them is a package without an `__init__.py` (PEP 420).
+
+        Or where it is installed by another name.
+        """
         first, _, rest = name.partition(".")
         if not first or not importer.module.traits.duck_typed:
             return []
+        installed = self._installed.module(name)
+        if installed is not None:
+            return [installed]
         ends = (f"/{name.replace('.', '/')}.py", f"/{name.replace('.', '/')}/__init__.py")
         while rest:
             found = [module for module in self._by_name.get(rest, ()) if self.sources[module].path.endswith(ends)]

@@ -17,7 +17,7 @@ from racelint.knowledge.sharing import Sharing
 
 BUILTIN = (
     "python.toml", "concurrency.toml", "frameworks.toml", "go.toml", "caches.toml", "kubernetes.toml", "client_go.toml",
-    "unsafe.toml",
+    "unsafe.toml", "hooks.toml",
 )  # fmt: skip
 LIVE = {"raises", "skips", "snapshot", "defined"}
 DOES = {
@@ -29,7 +29,7 @@ DOES = {
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given", "typing",
+    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given", "typing", "hook",
 )  # fmt: skip
 LISTS = (
     "types",
@@ -127,6 +127,19 @@ class LibraryFunction:
     results: int = 1
     types: tuple[str, ...] = ()
     gil: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRow:
+    """A method of a library's classes that calls, before it returns, another one which subclasses may have.
+
+    `bases` are patterns of these classes.
+    """
+
+    bases: tuple[str, ...]
+    method: str
+    calls: str
     source: str = ""
 
 
@@ -275,8 +288,13 @@ class Knowledge:
         shared: Sharing,
         unsafe: Iterable[UnsafeRow] = (),
         memory_model: MemoryModel = MemoryModel.GIL,
+        hooks: Iterable[HookRow] = (),
     ) -> None:
         self.memory_model = memory_model
+        self._hooks: dict[str, list[HookRow]] = {}
+        for hook in hooks:
+            self._hooks.setdefault(hook.method, []).append(hook)
+        self._hooked = frozenset(base for rows in self._hooks.values() for row in rows for base in row.bases)
         self.concurrency = concurrency
         self.sharing = shared
         self.unsafe = {name: row for row in unsafe for name in row.types}
@@ -315,6 +333,12 @@ class Knowledge:
         )
         self.guess = _guess(self.kinds)
 
+    def hook(self, bases: Iterable[str], method: str) -> str | None:
+        """What a library's method calls on an object whose class has these bases."""
+        rows = self._hooks.get(method, ())
+        found = [row for row in rows if any(fnmatchcase(base, name) for base in bases for name in row.bases)]
+        return found[0].calls if found else None
+
     def walks(self, name: str) -> bool:
         """Whether a function walks its argument in several steps; under the GIL that may be one."""
         if name in self.walkers:
@@ -336,7 +360,9 @@ class Knowledge:
             self.functions, self.container_types, self.aliases, concurrency.locks, concurrency.starts,
             self.sharing.types, self.unsafe,
         )  # fmt: skip
-        return any(name in table for table in known) or ("/" in name and name in concurrency.types)
+        if any(name in table for table in known) or ("/" in name and name in concurrency.types):
+            return True
+        return any(fnmatchcase(name, base) for base in self._hooked)
 
     def _last_names(self, what: str) -> frozenset[str]:
         """The functions and methods that do something, each by its own name only."""
@@ -381,7 +407,8 @@ def load(extra: Iterable[Path] = (), memory_model: MemoryModel = MemoryModel.GIL
     containers = [_row(Container, row) for row in rows("container")]
     functions = [_row(LibraryFunction, row) for row in rows("function")]
     unsafe = [_row(UnsafeRow, row) for row in rows("unsafe")]
-    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows), unsafe, memory_model)
+    hooks = [_row(HookRow, row) for row in rows("hook")]
+    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows), unsafe, memory_model, hooks)
 
 
 def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
