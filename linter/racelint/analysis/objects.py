@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from racelint.analysis.common import Common
 from racelint.analysis.contexts import targets
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.model import Closure, Name
@@ -36,6 +37,7 @@ class Objects:
         self._symbols = symbols
         self._places = places
         self._contexts = contexts
+        self._common = Common(symbols)
         self._handed_over: dict[str, set[Value]] = {}
         self._known: dict[tuple[str, Span, Value], set[Value]] = {}
 
@@ -68,6 +70,8 @@ class Objects:
                 if self._is_own_part(base, name, function, entry, steps):
                     return FRESH
                 held = self.of(base, function, entry, steps)
+                if held in (OWN, ALIVE) and self._common.has(self._places.class_of(base) or "", name):
+                    return SHARED
                 return held if held == SHARED or self._places.is_inside(base, name) else MAYBE
             case _:
                 return MAYBE  # an element among them: one of several, and mostly each worker has its own key

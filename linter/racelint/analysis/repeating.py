@@ -9,19 +9,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from racelint.analysis.branching import around, waits
+from racelint.analysis.common import Common
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.memory import LISTENER, Memory
 from racelint.analysis.objects import SHARED
-from racelint.analysis.paths import root
+from racelint.analysis.paths import rebased, root
 from racelint.analysis.places import FLAG_MARK
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value
-from racelint.model import Const, Loop
+from racelint.model import Attr, Call, Const, Loop, Name, Op
 from racelint.record import records
+from racelint.span import Span
 
 MOST_STEPS = 20  # calls from a starter up to a loop
 
@@ -33,6 +35,7 @@ class Runs(NamedTuple):
     on_one: bool
 
 
+WAITS = frozenset({"receive", "wait", "join", "sleep", "get", "recv", "result", "done"})
 ONCE = Runs(meet=False, on_one=False)
 
 
@@ -44,6 +47,7 @@ class Repeating:
         self._effects = effects
         self._contexts = contexts
         self._memory = memory
+        self._common = Common(symbols)
         self._runs: dict[Context, Runs] = {}
 
     def meets_itself(self, context: Context) -> bool:
@@ -81,12 +85,22 @@ class Repeating:
             if _is_one_of_several(path) or not isinstance(start, Param | Captured):
                 return False
             if came is None:
-                return self._is_from_outside(start, context, runs)
+                return self._is_in_common(path, context, runs) or self._is_from_outside(start, context, runs)
             given = self._contexts.given(came, function, start) if isinstance(start, Param) else self._seen(start, came)
             if given is None:
                 return False
-            path, function, entry = given, came.caller, came.entry
+            path, function, entry = rebased(path, start, given), came.caller, came.entry
         return False
+
+    def _is_in_common(self, path: Value, context: Context, runs: Runs) -> bool:
+        """Whether a path leads through a field in which all objects have one: `self.server.names` of a connection."""
+        while isinstance(path, Field) and not isinstance(path.base, Param):
+            path = path.base
+        start = self._memory.start(context)
+        if not isinstance(path, Field) or not self._symbols.is_instance(path.base) or start is None:
+            return False
+        by_one_maker = runs.on_one or start.looped
+        return by_one_maker and self._common.has(self._symbols.owner_of(context.function), path.name)
 
     def _seen(self, variable: Captured, came: Came) -> Value | None:
         """What a closure's variable is to its caller: a parameter, if the caller has made it; a variable of its own is
@@ -171,10 +185,15 @@ class Repeating:
         return Runs(meet, on_one)
 
     def _starts_one_each_turn(self, function: str, start: Start) -> bool:
-        """Whether a loop over something starts one run in each turn: `for _, w := range all { go w.run() }`."""
+        """Whether a loop over something starts one run in each turn: `for _, w := range all { go w.run() }`.
+
+        An endless one does so for all that comes in: `for { c := listen.Accept(); go serve(c) }`.
+        """
         body = self._symbols.functions[function][1].body
         loops = [stmt for stmt in around(body, start.span) if isinstance(stmt, Loop)]
-        return start.looped and all(loop.iterable is not None or _counts(loop) for loop in loops)
+        return start.looped and all(
+            loop.iterable is not None or _counts(loop) or _goes_on(loop, start.span) for loop in loops
+        )
 
     def _is_made_on_demand(self, function: str, start: Start) -> bool:
         """Whether a starter asks for what it stores itself: `if s.conn == nil { s.conn = dial(); go s.read() }`."""
@@ -243,6 +262,21 @@ def _asked_again(by: Context, *, shared: bool) -> str:
     """Likewise of what a library calls for each event, one after the other: it does not wait for what was started."""
     for_each = by.kind == LISTENER or (by.starter is None and by.kind == GOROUTINE)
     return ("one" if shared else "several") if for_each else ""
+
+
+def _goes_on(loop: Loop, start: Span) -> bool:
+    """Whether a turn of a loop asks for something, starts what works on that, and waits for nothing then."""
+    calls = [part for part in records(loop.body) if isinstance(part, Call | Op)]
+    before = [part for part in calls if _name_of(part) and part.span[2:] <= start[:2]]
+    behind = [part for part in calls if part.span[:2] > start[:2] and not start.holds(part.span)]
+    return bool(before) and not any(_name_of(part).lower() in WAITS for part in behind)
+
+
+def _name_of(part: Call | Op) -> str:
+    """The last name of what is called, or "receive"."""
+    if isinstance(part, Op):
+        return part.operator if part.operator == "receive" else ""
+    return part.func.name if isinstance(part.func, Attr | Name) else "call"
 
 
 def _counts(loop: Loop) -> bool:
