@@ -11,7 +11,7 @@ from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
+from racelint.analysis.paths import Substitute, depth, element, is_seen, one_of, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
 from racelint.analysis.state import (
     CLOSED,
@@ -618,7 +618,7 @@ class Body(Flow[State, Frame]):
 
     def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:
         """The kind of access that a change is; giving an existing key another value resizes nothing."""
-        there = change == "insert" and any([(container, key) in state.present for key in keys])
+        there = change == "insert" and any([(container, key) in state.present for key in (*keys, one_of(keys))])
         return "setitem" if there and kind not in ("list", "deque", "element") else change
 
     def keep_coroutines(self, container: Value, values: Values) -> None:
