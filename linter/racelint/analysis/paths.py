@@ -366,7 +366,7 @@ def one_of(alternatives: Values) -> Value:
     """What stands for a variable that holds one of several values, as long as it holds the same."""
     if len(alternatives) == 1:
         return alternatives[0]
-    return UNKNOWN if UNKNOWN in alternatives else Tuple(alternatives)
+    return UNKNOWN if UNKNOWN in alternatives else Tuple(tuple([(value,) for value in alternatives]))
 
 
 def mentions_value(value: Value, part: Value) -> bool:
