@@ -22,7 +22,7 @@ from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
 from racelint.languages.python.text import decode
 from racelint.log import phase
-from racelint.model import Comment, Module, Source
+from racelint.model import Comment, Module, Source, Traits
 from racelint.plugins import Pack
 from racelint.policy import Policy
 from racelint.report import Report, Summary
@@ -200,10 +200,13 @@ def to_sources(
 ) -> list[Source]:
     """The modules with their names, sorted by path. Generated files, tests and vendored ones only inform the rest."""
     sources = []
+    together = _traits_of_all(scope, outcomes, table)
     for file in scope.files:
         module = outcomes[file.path]
         if isinstance(module, Module):
             front_end = table[file.suffix]
+            if (traits := together[front_end.name]) is not None:
+                module = module._replace(traits=traits)
             is_aid = file.quiet or module.generated or front_end.serves_tests(module)
             reported = tests or file.path in scope.insisted or not is_aid
             name = front_end.module_name(file.path).replace(":", "_")  # a colon parts a module from what is in it
@@ -211,6 +214,19 @@ def to_sources(
             left_out = front_end.is_left_out(file.path, module)
             sources.append(Source(file.path, name, module, reported, edition, left_out))
     return sources
+
+
+def _traits_of_all(
+    scope: Scope, outcomes: Mapping[str, extract.Outcome], table: Mapping[str, FrontEnd]
+) -> dict[str, Traits | None]:
+    """What the files of each language say together of it; tests and vendored ones are not asked."""
+    found: dict[str, Traits | None] = {}
+    for front_end in table.values():
+        mine = [outcomes[file.path] for file in scope.files if file.suffix in front_end.suffixes and not file.quiet]
+        modules = [outcome for outcome in mine if isinstance(outcome, Module)]
+        refused = [outcome.message for outcome in mine if isinstance(outcome, SourceError)]
+        found[front_end.name] = front_end.traits_of_all(modules, refused)
+    return found
 
 
 def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> list[Finding]:

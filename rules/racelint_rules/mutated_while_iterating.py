@@ -94,7 +94,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     it; the trace leads from there to the change. Container and change must be the same object along access paths
     (aliases, parameters, fields, live views, properties that return the inner container are followed), and the loop
     must be able to go on after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is
-    set with the change and tested before the next turn, or a helper whose result says whether it has made the change.
+    set with the change and tested before the next turn, a helper whose result says whether it has made the change, or
+    one that raises behind it what nobody catches inside of the loop.
 
     A loop that calls what it walks is one over callbacks, if callers put them in by one method (`subscribe(callback)`)
     and take them out by another one of the same class, or by a function that the first one hands out. That a callback
@@ -110,7 +111,11 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     In Go only slices that are cut count: a map may lose and gain entries while one goroutine ranges over it, and what
     is appended to a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an
-    iteration that waits while another task may resize the container. All else is an error.
+    iteration that waits while another task may resize the container. In Python it is a warning, too, where a called
+    function makes the change and the loop skips elements by it, or it puts something in, or the confidence is medium.
+    All else is an error.
+
+    In a program for Python 2 (part of its files cannot run on Python 3) `keys()`, `values()` and `items()` are lists.
 
     No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
     `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
@@ -220,6 +225,20 @@ def _confidence(conflict: IterationConflict) -> Confidence:
     return Confidence.HIGH if conflict.certain and conflict.kind != "unknown" else Confidence.MEDIUM
 
 
+def _severity(conflict: IterationConflict) -> Severity:
+    """How sure it is that the loop breaks: in Python mostly, but behind a call less so.
+
+    Of 16 findings behind a call that put something in, skip elements or have medium confidence, in repositories that
+    the rule had not been mended on, 9 were right; of the others behind a call 6 of 11, where one mistake made all five.
+    """
+    if conflict.language == "go":
+        return Severity.WARNING
+    surely = (
+        conflict.change in ("remove", "clear") and not _skips(conflict) and _confidence(conflict) > Confidence.MEDIUM
+    )
+    return Severity.ERROR if surely or len(conflict.steps) == 1 else Severity.WARNING
+
+
 def _is_new_key(conflict: IterationConflict) -> bool:
     """Whether an insertion surely is one; reading a default mapping mostly follows a look-up of the same key."""
     through_calls = len(conflict.steps) > 1
@@ -294,7 +313,7 @@ def _finding(conflict: IterationConflict) -> Finding:
     change = Access("change", "mutate", conflict.steps[-1].location, conflict.steps[-1].function, trace=conflict.steps)
     return Finding(
         rule="mutated-while-iterating",
-        severity=Severity.WARNING if conflict.language == "go" else Severity.ERROR,
+        severity=_severity(conflict),
         confidence=_confidence(conflict),
         location=conflict.location,
         message=f"{conflict.text} {verb} while the loop at line {conflict.loop.line} iterates over it{through}",

@@ -136,7 +136,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
     or class called so keeps (`update_stats`, `Metrics`), objects that are made on demand for the whole program or never
     given up again (unless they open something), entries that are taken out by their key, or made when they are missing
-    (unless they open something, or the type's documentation says that callers share it).
+    (unless they open something, and not one in each job, or the type's documentation says that callers share it).
 
     ### Python: confidence
 

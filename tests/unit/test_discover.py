@@ -169,6 +169,21 @@ def test_tests_and_vendored_trees_are_quiet_unless_named(tree):
     assert quiet("tests", ".") == {"pkg/test_c.py", "vendor/d.py"}
 
 
+def test_a_folder_of_other_peoples_libraries_is_quiet_unless_named(tree):
+    libraries = {
+        f"lib/{name}": "" for name in ("six.py", "bs4/__init__.py", "pytz/__init__.py", "zipp.py", "suds/a.py")
+    }
+    few = {f"ext/{name}": "" for name in ("six.py", "bs4/__init__.py", "pytz/__init__.py", "own.py")}
+    own = {f"app/integrations/{name}.py": "" for name in ("flask", "redis", "requests", "tornado", "yaml")}
+    root = tree({"pyproject.toml": "", "a.py": "", **libraries, **few, **own})
+
+    def quiet(*paths):
+        return {path for path, file in found(root, *paths).items() if file.quiet}
+
+    assert quiet() == libraries.keys()
+    assert quiet("lib") == set()
+
+
 def test_a_link_counts_once(tree):
     root = tree({"a.py": "", "outside/x.py": ""})
     (root / "b.py").symlink_to("a.py")

@@ -81,6 +81,38 @@ def test_a_resized_iteration_is_a_warning_in_python(tmp_path, write, read, sever
     ]
 
 
+LOOP = """
+    class Table:
+        def __init__(self):
+            self.rows = {{}}
+            self.names = []
+
+        def forget(self, name):
+            {change}
+
+        def forget_all(self):
+            for name in self.{walked}:
+                {step}
+"""
+
+
+@pytest.mark.parametrize(
+    ("walked", "step", "change", "severity"),
+    [
+        ("rows", "del self.rows[name]", "pass", "error"),
+        ("names", "self.names.remove(name)", "pass", "error"),
+        ("rows", "self.forget(name)", "del self.rows[name]", "error"),
+        ("rows", "self.forget(name)", "self.rows['last'] = name", "warning"),
+        ("names", "self.forget(name)", "self.names.remove(name)", "warning"),
+    ],
+)
+def test_of_what_a_called_function_does_to_a_loop_only_what_raises_is_an_error(
+    tmp_path, walked, step, change, severity
+):
+    text = LOOP.format(walked=walked, step=step, change=change)
+    assert severities(tmp_path, "table.py", text) == [("mutated-while-iterating", severity)]
+
+
 @pytest.mark.parametrize(
     ("write", "read", "severity"),
     [

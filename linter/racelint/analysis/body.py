@@ -6,11 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
+from racelint.analysis.branching import raises_behind
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import Substitute, depth, element, is_seen, repacked, root, underlying, unite
+from racelint.analysis.paths import Substitute, depth, element, is_seen, one_of, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
 from racelint.analysis.state import (
     CLOSED,
@@ -554,12 +555,16 @@ class Body(Flow[State, Frame]):
             particular = (*event.particular, *sorted(here, key=lambda param: param.index))
             event = event._replace(particular=particular, rare=event.rare or self.rare)
         held = conditions | state.conditions() | state.asked()
+        ends = event.raising and bool(event.calls) and self.guarded <= min([f.guarded for f in self.frames], default=0)
+        if self.guarded:
+            event = event._replace(raising=False)  # it may be caught here
         known = self.summary.resizes.get(event)
         if known is not None:
             self.summary.resizes[event] = known & held
         elif len(self.summary.resizes) < MOST_EVENTS and visible(event.container):
             self.summary.resizes[event] = held
-        if (self.frames or self.answers) and not (event.operation == ".insert()" and self._puts_back(event, state)):
+        back = event.operation == ".insert()" and self._puts_back(event, state)
+        if (self.frames or self.answers) and not (back or ends):
             state.record(event)
         if self.emitted is not None:
             self.emitted.append(event)
@@ -577,6 +582,10 @@ class Body(Flow[State, Frame]):
                 state.present, state.absent = state.present | {pair}, state.absent - {pair}
         elif event.change in ("remove", "clear"):
             state.present = frozenset([pair for pair in state.present if pair[0] != event.container])
+
+    def raises_behind(self, span: Span) -> bool:
+        """Whether what is done at a spot ends the loops of a caller: an exception follows."""
+        return self.traits.duck_typed and raises_behind(self.function.body, span)
 
     def _holder_of(self, container: Value, state: State) -> Value:
         """The field in which a container made here is kept: by that name others take out what lies in it."""
@@ -616,7 +625,7 @@ class Body(Flow[State, Frame]):
         self.note(container, access, span, state, kind or "?", self.identity(added))
         singled = self._is_singled(container, state)
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
-        self.emit(event, state)
+        self.emit(event._replace(raising=self.raises_behind(span)), state)
         if change in ("remove", "clear"):
             check = state.checks.get(container)
             if check is not None and check.outcome:  # `if k in d: del d[k]`: now it is not there, on both ways
@@ -642,7 +651,7 @@ class Body(Flow[State, Frame]):
 
     def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:
         """The kind of access that a change is; giving an existing key another value resizes nothing."""
-        there = change == "insert" and any([(container, key) in state.present for key in keys])
+        there = change == "insert" and any([(container, key) in state.present for key in (*keys, one_of(keys))])
         return "setitem" if there and kind not in ("list", "deque", "element") else change
 
     def keep_coroutines(self, container: Value, values: Values) -> None:

@@ -151,6 +151,19 @@ def leaves(block: Block) -> bool:
     return bool(block) and isinstance(last := block[-1], Jump) and last.kind in ("return", "raise")
 
 
+def raises_behind(body: Block, spot: Span) -> bool:
+    """Whether a function raises, and catches nothing itself, in each case in which it passes a spot."""
+    for stmt in body if _holds(body, spot) else ():
+        if stmt.span.holds(spot):
+            if isinstance(stmt, Try) and stmt.handlers and _holds(stmt.body, spot):
+                return False
+            last = body[-1]
+            if isinstance(last, Jump) and last.kind == "raise" and last is not stmt:
+                return not any(isinstance(each, Jump) for each in records(body[body.index(stmt) : -1]))
+            return any(raises_behind(block, spot) for block in _blocks(stmt) if _holds(block, spot))
+    return False
+
+
 def _blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks of which a statement consists; those of a loop are left out."""
     match stmt:

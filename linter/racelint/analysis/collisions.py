@@ -48,7 +48,7 @@ class Collisions:
         if isinstance(b, Act):
             if b.kind == "wait":
                 return "lost-wakeup" if self._wakes(write, b) else None
-            return _act(b, a) if not isinstance(a, Act) or write.is_write else None
+            return None if isinstance(a, Act) else _act(b, a)  # its change alone, by the locks at hand there, counts
         if b.kind == "iterate" and a.kind in RESIZES:
             if b.detail in LIVE or a.detail in LIVE:
                 return "resize-iterate"

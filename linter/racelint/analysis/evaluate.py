@@ -10,7 +10,7 @@ from racelint.analysis.conditions import Conditions, is_path
 from racelint.analysis.deferring import Deferring
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
-from racelint.analysis.paths import bounded, containers, element, union, unite
+from racelint.analysis.paths import bounded, containers, element, one_of, union, unite
 from racelint.analysis.state import TASKS, State, join, surely_held
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.types import ClassType, LibraryType
@@ -245,8 +245,8 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             self.change(base, "insert", "[...]", keys, span, state)
         elif container is not None and container.missing:
             pass  # reading a missing key gives a default: it says nothing about what is there
-        elif base != UNKNOWN and key != UNKNOWN:
-            state.present |= {(base, key)}
+        elif base != UNKNOWN and (one := one_of(keys)) != UNKNOWN:
+            state.present |= {(base, one)}
         if key == UNKNOWN and len(keys) > 1 and not self.traits.duck_typed:
             found = self.types.structures.element(self.types.of(base), "value")
             return (Result(self.site(span, state), self.types.text(found)),) if found is not None else NOTHING_KNOWN

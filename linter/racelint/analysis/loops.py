@@ -79,7 +79,7 @@ class Loops(Body):
         if not self.traits.duck_typed:
             frame.assigns = sweeps.assigned((*loop.body, *loop.step)) | sweeps.targeted(loop)
         frame.site = Site(self.id, loop.span)
-        frame.waited = state.waited
+        frame.waited, frame.guarded = state.waited, self.guarded
         if loop.is_async:
             self.suspend(loop.span, state)
             frame.suspended = True

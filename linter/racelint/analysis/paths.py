@@ -371,6 +371,13 @@ def containers(value: Value) -> tuple[Value, ...]:
             return (value,)
 
 
+def one_of(alternatives: Values) -> Value:
+    """What stands for a variable that holds one of several values, as long as it holds the same."""
+    if len(alternatives) == 1:
+        return alternatives[0]
+    return UNKNOWN if UNKNOWN in alternatives else Tuple(tuple([(value,) for value in alternatives]))
+
+
 def mentions_value(value: Value, part: Value) -> bool:
     """Whether a value is another one, or built of it."""
     return value == part or any([mentions_value(inner, part) for inner in parts_of(value)])

@@ -91,6 +91,7 @@ class Program:
         self._infer = infer
         self.sources = tuple(sorted(sources, key=lambda source: source.path))
         self._symbols = Symbols(self.sources, knowledge.speaks_of)
+        knowledge = knowledge.in_program({w for source in self.sources for w in source.module.mentions.split()})
         self._types = Types(self._symbols, knowledge)
         self._knowledge = knowledge
         self._summaries = Summaries(self._symbols, self._types, knowledge)

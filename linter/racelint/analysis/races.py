@@ -282,8 +282,9 @@ class Races:
         if getattr(act.access, "caught", False) and act.access.kind in ("read", "lookup", "remove"):
             return True
         context = self._contexts.roots[against.entry.context]
-        if act.access.kind == "lookup" and act.entry.context == against.entry.context and context.kind in JOBS:
-            return True  # each job has an entry of its own
+        job = act.entry.context == against.entry.context and context.kind in JOBS
+        if job and act.access.kind in ("lookup", "insert"):
+            return True  # each job has an entry of its own, which it may open, too
         if act.access.kind == "store" and write.function == other.function and self._starts(write.function):
             return True  # it is started once, here or there
         made = getattr(act.access, "value", "") or act.access.detail

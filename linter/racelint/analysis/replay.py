@@ -282,6 +282,7 @@ class Replay(Locking, Origins, Owning, Touching):
                     container=container, keys=keys, calls=(step, *event.calls), added=added, particular=particular,
                     rare=event.rare or self._is_guesswork(asked, substitute, container),
                     answer=self.summaries.of(step.callee).answers.get(event, ""),
+                    raising=event.raising or self.raises_behind(step.span),
                 )  # fmt: skip
                 self.emit(moved, state, conditions)
 

@@ -30,7 +30,7 @@ class Resize(NamedTuple):
     false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
     `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
     `rare` says that it is made by a callback that is mostly called later. `answer` is what the callee that makes it
-    returns then ("" if it is no constant).
+    returns then ("" if it is no constant). `raising` says that a callee raises behind it, and catches nothing.
     """
 
     container: Value
@@ -48,6 +48,7 @@ class Resize(NamedTuple):
     particular: Values = ()
     rare: bool = False
     answer: str = ""
+    raising: bool = False
 
 
 class Invoke(NamedTuple):

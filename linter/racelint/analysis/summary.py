@@ -163,4 +163,5 @@ class Frame:
     joined: int = 0  # what each turn has waited for
     running: frozenset[Span] | None = None  # what may still run after a turn
     held: tuple[Held, ...] = ()  # before context managers were entered
+    guarded: int = 0  # the try bodies with handlers around it
     managers: tuple[tuple[str, Value, Span], ...] = ()  # of the project: what leaving them calls, and where they stand

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -188,7 +189,8 @@ class StartRow:
     """A call that makes a callable run elsewhere or later; `when` is "now", or "start" if that needs its start().
 
     If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
-    of one `queue` run one after the other. With `methods` it is an object, of which those are run.
+    of one `queue` run one after the other. With `methods` it is an object, of which those are run. A program that
+    speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
     """
 
     names: tuple[str, ...]
@@ -201,6 +203,8 @@ class StartRow:
     assigned: bool = False
     queue: str = ""
     methods: tuple[str, ...] = ()
+    driven: tuple[str, ...] = ()
+    driving: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -271,6 +275,20 @@ class Concurrency:
         self.types = self.safe | {owner for name in listed if (owner := name.rpartition(".")[0])}
         self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
 
+    def in_program(self, words: Collection[str]) -> Concurrency:
+        """These rows without those of libraries that a program with these words drives itself."""
+        idle = {
+            name
+            for name, row in self.starts.items()
+            if any(word in words for word in row.driven) and not any(word in words for word in row.driving)
+        }
+        if not idle:
+            return self
+        found = copy.copy(self)
+        found.starts = {name: row for name, row in self.starts.items() if name not in idle}
+        found.assigned = frozenset(n.rpartition(".")[2] for n, row in found.starts.items() if row.assigned)
+        return found
+
     def start(self, name: str) -> StartRow | None:
         """The row of a function or constructor; "*.name" stands for a method of that name on an unknown object."""
         return self.starts.get(name)
@@ -338,6 +356,15 @@ class Knowledge:
         rows = self._hooks.get(method, ())
         found = [row for row in rows if any(fnmatchcase(base, name) for base in bases for name in row.bases)]
         return found[0].calls if found else None
+
+    def in_program(self, words: Collection[str]) -> Knowledge:
+        """What holds in a program that has these words."""
+        concurrency = self.concurrency.in_program(words)
+        if concurrency is self.concurrency:
+            return self
+        found = copy.copy(self)
+        found.concurrency = concurrency
+        return found
 
     def walks(self, name: str) -> bool:
         """Whether a function walks its argument in several steps; under the GIL that may be one."""

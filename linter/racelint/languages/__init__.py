@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from racelint.finding import Fix, Remedy
-from racelint.model import Comment, Module
+from racelint.model import Comment, Module, Traits
 from racelint.span import Span
 
 
@@ -65,6 +65,12 @@ class FrontEnd(Protocol):
 
     def is_left_out(self, path: str, module: Module) -> bool:
         """Whether the usual build of its package does without the file at a path."""
+
+    def traits_of_all(self, modules: Sequence[Module], refused: Sequence[str]) -> Traits | None:
+        """What a program's files say together of its language: `refused` is why some of them cannot be parsed.
+
+        None if each file speaks for itself.
+        """
 
     def inference(self, paths: Sequence[str]) -> Callable[[str, Span], str | None]:
         """A costly type inference over the files at `paths`, asked for the type of the expression at a path and span.

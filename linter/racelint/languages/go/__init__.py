@@ -14,7 +14,7 @@ from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.go.builds import constraint, is_built
 from racelint.languages.go.modules import import_path, module_of
-from racelint.model import Comment, Module
+from racelint.model import Comment, Module, Traits
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -137,6 +137,10 @@ class Go:
     def is_left_out(self, path: str, module: Module) -> bool:
         """By the name of the file, and what it says above its package clause."""
         return not is_built(path, module.constraint)
+
+    def traits_of_all(self, modules: Sequence[Module], refused: Sequence[str]) -> Traits | None:
+        """There is one language."""
+        return None
 
     def encoding(self, data: bytes) -> str:
         """Go is UTF-8; a byte order mark may come first."""

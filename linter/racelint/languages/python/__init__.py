@@ -15,10 +15,10 @@ from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
-from racelint.languages.python.edition import OLD, is_for_python_2
+from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2
 from racelint.languages.python.expressions import WORD
 from racelint.languages.python.text import decode, encoding, import_root, module_name
-from racelint.model import Comment, Module
+from racelint.model import Comment, Module, Traits
 from racelint.span import Span
 
 # Deep enough for any program written by people; pure Python frames cost no C stack, so this cannot overflow it.
@@ -132,6 +132,10 @@ class Python:
     def is_left_out(self, path: str, module: Module) -> bool:
         """Every file may be imported."""
         return False
+
+    def traits_of_all(self, modules: Sequence[Module], refused: Sequence[str]) -> Traits | None:
+        """A program of which part cannot run on Python 3 does not run there."""
+        return OLD if are_for_python_2(modules, refused) else None
 
     def encoding(self, data: bytes) -> str:
         """By PEP 263."""

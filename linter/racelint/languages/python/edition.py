@@ -1,8 +1,9 @@
 """Which edition of Python a file is written for, as far as that decides what its code means."""
 
 import re
+from collections.abc import Sequence
 
-from racelint.model import Traits
+from racelint.model import Module, Traits
 
 OLD = Traits(live_views=False)
 GONE = rb"(?:unicode|basestring|xrange|raw_input|unichr)"  # builtins that only Python 2 has
@@ -16,6 +17,13 @@ FOR_BOTH = re.compile(
     rb"|\b(?:pandas|xarray)\b"  # their objects have such methods, too
 )
 
+REFUSED = re.compile(  # how the parser puts it
+    r"^Missing parentheses in call to '(?:print|exec)'|^multiple exception types must be parenthesized"
+    r"|^leading zeros in decimal integer literals|^Function parameters cannot be parenthesized"
+)
+FEWEST = 3  # files that only Python 2 can run, two of which only it can parse
+SHARE = 20  # of all its files at least one in so many
+
 
 def is_for_python_2(data: bytes) -> bool:
     """Whether a file uses what only Python 2 has, and nothing in it says that its author thought of Python 3.
@@ -23,3 +31,10 @@ def is_for_python_2(data: bytes) -> bool:
     There `keys()`, `values()` and `items()` of a dict are lists, and to change the dict in a loop over one is no error.
     """
     return ONLY_2.search(data) is not None and FOR_BOTH.search(data) is None
+
+
+def are_for_python_2(modules: Sequence[Module], refused: Sequence[str]) -> bool:
+    """Whether a program runs on Python 2 alone, by the files of it that do; `refused` is why some cannot be parsed."""
+    unparsed = sum(REFUSED.match(message) is not None for message in refused)
+    found = unparsed + sum(module.traits == OLD for module in modules)
+    return unparsed > 1 and found >= FEWEST and found * SHARE >= len(modules) + len(refused)
