@@ -90,10 +90,16 @@ class Roots:
     def _is_of_several(self, start: Start, made: Fresh, starter: str) -> bool:
         """Whether a function starts more than one method of an object that it has made, or one in a loop behind that.
 
-        `go c.run(); go c.serve()`, `for range 4 { go c.work() }`.
+        `go c.run(); go c.serve()`, `for range 4 { go c.work() }`. Or it goes on with the object itself: a task that
+        calls another method of it comes in between two steps.
         """
+        if start.kind == "task" and start.many:
+            return True  # each is the same object's
         if start.looped:
             return is_outside(start, made, self._symbols.functions[starter][1].body)
+        calls = self._product.effects[starter].calls.values()
+        if start.kind == "task" and any(c.receiver == made and c.span[:2] > start.span[:2] for c in calls):
+            return True
         others = [each for each in self._product.effects[starter].starts.values() if each is not start]
         return any(target.receiver == made for other in others for target in targets(other.callee))
 

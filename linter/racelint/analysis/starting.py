@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.branching import ends_in_turn, waits
@@ -234,7 +235,9 @@ class Starting(Body):
             values = tuple([method for value in values for method in self._methods_of(value, row.methods)])
         if row.kind == "task":
             values = tuple([v for given in args for v in given])  # gather() takes several
+        runs = Counter([_work_of(value) for value in values] if row.kind == "task" else ())
         for value in values:
+            twice = runs[_work_of(value)] > 1
             for each in _flat(value):
                 given = _given(row, args, keywords)
                 if row.kind == "here":
@@ -244,7 +247,15 @@ class Starting(Body):
                     continue
                 alone, group = self._is_single(owner), self.kept_at(owner) if owner is not None else None
                 self.start(
-                    each, row.kind, call, state, many=row.many, args=given, alone=alone, queue=row.queue, group=group
+                    each,
+                    row.kind,
+                    call,
+                    state,
+                    many=row.many or twice,
+                    args=given,
+                    alone=alone,
+                    queue=row.queue,
+                    group=group,
                 )
         if row.kind == "task":
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
@@ -471,6 +482,11 @@ def _given(row: StartRow, args: tuple[Values, ...], keywords: Keywords) -> tuple
 def _has_one_worker(call: Call) -> bool:
     given = [*[v for n, v in call.keywords if n == "max_workers"], *call.args[:1]]
     return any([isinstance(value, Const) and value.value == 1 for value in given])
+
+
+def _work_of(value: Value) -> object:
+    """What a coroutine runs, and on which object: `gather(s.set(1), s.set(2))` runs one method twice on one object."""
+    return value.args[:2] if isinstance(value, Partial) else value
 
 
 def sounds_like_thread(value: Value) -> bool:
