@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import Contexts, Entry
+from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.lifecycle import is_closing
 from racelint.analysis.objects import SHARED
@@ -70,7 +70,7 @@ class LateFields:
         calling = [
             site.span
             for site in effects.calls.values()
-            if isinstance(site.callee, str) and context in self._contexts.started_under.get(site.callee, ())
+            if isinstance(site.callee, str) and self._starts_at_once(site.callee, root)
         ]
         made = root.span if root.starter == function_id else None
         if root.starter is not None and root.span is not None and self._is_delayed(root.starter, root.span):
@@ -83,6 +83,14 @@ class LateFields:
             if (made is None or made[:2] <= (stmt.span.end_line, stmt.span.end_column)) and _calls_start(stmt):
                 return index
         return None
+
+    def _starts_at_once(self, callee: str, root: Context) -> bool:
+        """Whether a constructor or a method of one object starts a thread itself: not by way of others."""
+        if root.starter == callee:
+            return True
+        owner, runs = self._symbols.owner_of(callee), self._symbols.owner_of(root.function)
+        effects = self._effects[callee]
+        return (effects.begins_own or runs in effects.begun) and self._places.related(owner, runs)
 
     def _is_delayed(self, starter: str, span: Span) -> bool:
         """Whether what is started there begins its work some time later."""

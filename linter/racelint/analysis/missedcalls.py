@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from racelint.analysis.branching import leaves
 from racelint.analysis.contexts import Contexts, Entry
@@ -137,7 +137,7 @@ def _keepings(function: Function, body: Block) -> Iterator[Keeping]:
             asked = _fields((stmt.test,), own) if simple else frozenset()
             behind = body[index + 1 :] if leaves(stmt.then) and not stmt.orelse else stmt.orelse
             for calling, keeping in ((stmt.then, behind), (stmt.orelse, stmt.then)):
-                named = _called(calling, given)
+                named = _called(calling, given, own)
                 for put, field in _put(keeping, named, own) if named and asked else ():
                     if field not in asked:
                         yield Keeping(asked, field, stmt.span, put)
@@ -155,13 +155,45 @@ def _inner(stmt: Stmt) -> tuple[Block, ...]:
             return ()
 
 
-def _called(block: Block, given: frozenset[str]) -> frozenset[str]:
-    """The parameters that a block calls, or gives to what may call them and does not only keep them."""
+def _called(block: Block, given: frozenset[str], own: str) -> frozenset[str]:
+    """The parameters that a block calls, or gives to a method of the object that does not only keep them."""
     calls = [node for node in records(block) if isinstance(node, Call)]
     direct = {call.func.name for call in calls if isinstance(call.func, Name)}
-    calling = [call for call in calls if not isinstance(call.func, Attr) or not KEEPS.match(call.func.name)]
+    calling = [call for call in calls if _is_own_method(call.func, own) and not KEEPS.match(call.func.name)]
     passed = {part.name for call in calling for part in records(call.args) if isinstance(part, Name)}
     return given & (direct | passed)
+
+
+def _is_own_method(func: Expr, own: str) -> TypeGuard[Attr]:
+    return isinstance(func, Attr) and isinstance(func.base, Name) and func.base.name == own
+
+
+def _calls_kept(body: Block, own: str, kept: str) -> list[Span]:
+    """Where a method calls what a field holds, one by one, or hands the field to a method that does."""
+    found: list[Span] = []
+    for node in records(body):
+        match node:
+            case Loop(target=target, iterable=iterable, body=inner) if target is not None and iterable is not None:
+                names = {part.name for part in records(target) if isinstance(part, Name)}
+                calls = [part for part in records(inner) if isinstance(part, Call)]
+                used = any(
+                    (isinstance(call.func, Name) and call.func.name in names)
+                    or (_is_own_method(call.func, own) and _names(call.args, frozenset(names)))
+                    for call in calls
+                )
+                found += _kept_in(iterable, own, kept) if used else []
+            case Call(func=func) if _is_own_method(func, own) and func.name == kept:
+                found.append(func.span)
+            case Call(func=func, args=args) if _is_own_method(func, own):
+                found += _kept_in(args, own, kept)
+            case _:
+                pass
+    return found
+
+
+def _kept_in(parts: object, own: str, kept: str) -> list[Span]:
+    fields = [part for part in records(parts) if isinstance(part, Attr) and part.name == kept]
+    return [part.span for part in fields if isinstance(part.base, Name) and part.base.name == own]
 
 
 def _put(block: Block, named: frozenset[str], own: str) -> Iterator[tuple[Span, str]]:
@@ -193,14 +225,12 @@ def _fields(parts: tuple[Expr, ...], own: str) -> frozenset[str]:
 def _settling(function: Function, keeping: Keeping) -> Iterator[tuple[Span, Span]]:
     """Where a method sets what is asked for, and looks at what is kept behind that."""
     own = function.parameters[0].name if function.parameters and function.binding == "instance" else ""
-    stores, reads = [], []
+    stores, reads = [], _calls_kept(function.body, own, keeping.kept)
     for node in records(function.body):
         if isinstance(node, Assign):
             targets = [t for t in node.targets if isinstance(t, Attr) and isinstance(t.base, Name)]
             if any(isinstance(t.base, Name) and t.base.name == own and t.name in keeping.asked for t in targets):
                 stores.append(node.span)
-        elif isinstance(node, Attr) and node.name == keeping.kept and isinstance(node.base, Name):
-            reads.append(node.span)
     turning = [node.span for node in records(function.body) if isinstance(node, Loop) and node.target is None]
     reads = [read for read in reads if not any(loop.holds(read) for loop in turning)]  # they look again and again
     for stored in sorted(stores):

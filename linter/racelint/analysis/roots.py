@@ -15,7 +15,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Block, Branch, Build, Call, Const, Expr, Name, Op, Turn
+from racelint.model import Attr, Block, Branch, Build, Call, Comp, Const, Expr, Loop, Name, Op, Turn
 from racelint.record import records
 from racelint.span import Span
 
@@ -94,11 +94,13 @@ class Roots:
         calls another method of it comes in between two steps.
         """
         if start.kind == "task" and start.many:
-            return True  # each is the same object's
+            turns = [p for p in records(self._symbols.functions[starter][1].body) if isinstance(p, Loop | Comp)]
+            return not any(turn.span.holds(made.site.span) for turn in turns)  # each is the same object's
         if start.looped:
             return is_outside(start, made, self._symbols.functions[starter][1].body)
         calls = self._product.effects[starter].calls.values()
-        if start.kind == "task" and any(c.receiver == made and c.span[:2] > start.span[:2] for c in calls):
+        behind = [call for call in calls if call.span[:2] > start.span[:2] and not start.span.holds(call.span)]
+        if start.kind == "task" and any(call.receiver == made for call in behind):
             return True
         others = [each for each in self._product.effects[starter].starts.values() if each is not start]
         return any(target.receiver == made for other in others for target in targets(other.callee))
