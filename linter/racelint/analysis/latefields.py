@@ -73,7 +73,8 @@ class LateFields:
             if isinstance(site.callee, str) and self._starts_at_once(site.callee, root)
         ]
         made = root.span if root.starter == function_id else None
-        if made is not None and all(s.through for s in effects.starts.values() if s.span == made):
+        here = [start for start in effects.starts.values() if start.span == made and start.kind != "binding"]
+        if here and all(start.through for start in here):
             return None  # a helper of the program's own runs it, when there is something to do
         if root.starter is not None and root.span is not None and self._is_delayed(root.starter, root.span):
             return None
