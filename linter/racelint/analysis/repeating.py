@@ -14,7 +14,7 @@ from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.memory import LISTENER, Memory
 from racelint.analysis.objects import SHARED
-from racelint.analysis.paths import rebased, root
+from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.places import FLAG_MARK
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE, HANDED_ON
@@ -181,7 +181,7 @@ class Repeating:
             shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
             again = not beside and not stays and (self._loop(context.starter, entry) or _asked_again(by, shared=shared))
             meet = meet or beside or bool(again)
-            on_one = on_one or (beside and shared) or again == "one"
+            on_one = on_one or (beside and shared and (by.many or self.runs(by).on_one)) or again == "one"
         return Runs(meet, on_one)
 
     def _starts_one_each_turn(self, function: str, start: Start) -> bool:
@@ -292,9 +292,5 @@ def _holder(path: Value) -> Value:
 
 
 def _is_one_of_several(path: Value) -> bool:
-    """Whether a path leads through an element: mostly another one each time."""
-    while isinstance(path, Field | Element | Member):
-        if isinstance(path, Element | Member):
-            return True
-        path = path.base
-    return False
+    """Whether a path leads through an element: mostly another one each time, by whatever type it is known."""
+    return any(isinstance(part, Element | Member) for part in prefixes(path))
