@@ -58,6 +58,8 @@ class Application:
             return self._mentions.is_forgotten(function_id)
         if not self._symbols.is_ordered_by_steps(function_id):
             return False
+        if self._programs.serve_tests(source.name):
+            return True  # tests call it, mostly when what it has started is idle
         if function.name in SORTED and self._is_sorted_at_home(self._symbols.owner_of(function_id)):
             return True
         if not self._programs.have(source.name):
