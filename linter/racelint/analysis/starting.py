@@ -12,6 +12,7 @@ from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
+    UNKNOWN,
     Builtin,
     Element,
     Field,
@@ -54,6 +55,7 @@ HANDED_ON = frozenset({GOROUTINE, "thread"})  # what a helper starts with a func
 LEADING = "leading"  # a goroutine that is started when this process becomes the leader
 COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
 RUNS = "start"  # the method that makes a thread object run
+GIVEN_LOCK = re.compile(r"^(un)?lock$|(?<!B)(?<!b)(Unl|unl|L)ock$")
 WAITS = "join"
 
 
@@ -181,6 +183,14 @@ class Starting(Body):
             self._by_start_row(row, args, keywords, call, state)
         else:
             self.hand_over(args, keywords, call, state, name)
+
+    def _is_given_lock(self, base: Value, name: str) -> bool:
+        """Whether a field holds a function that takes or gives back a lock of somebody else's, by its name."""
+        if self.traits.duck_typed or not GIVEN_LOCK.search(name):
+            return False
+        owner = self.types.class_of(base)
+        declared = self.symbols.field(owner, name) if owner else None
+        return declared is not None and declared[1].annotation is not None and declared[1].annotation.name == "func"
 
     def is_bound_to_one(self, value: Value) -> bool:
         """Whether a semaphore lets one holder in."""
@@ -339,6 +349,9 @@ class Starting(Body):
             if isinstance(base, Field) and self.symbols.is_instance(base.base):
                 self.effects.begins_own = True
             self.begun(state)
+            return
+        if not args and self._is_given_lock(base, name):
+            self.lock_method(UNKNOWN, "Unlock" if name.lower().endswith("unlock") else "Lock", args, call, state)
             return
         waits = isinstance(found, LibraryType) and f"{found.name}.{name}" in self.knowledge.concurrency.waits
         if waits and not args and isinstance(root(base), Fresh):  # for what a thread made here has to say
