@@ -8,7 +8,7 @@ from racelint.analysis.importing import Importing, package_of
 from racelint.analysis.product import EXAMPLES
 from racelint.analysis.symbols import Symbols
 
-FOR_TESTS = re.compile("(tests?|testing|testutils?|testhelpers?)$")
+FOR_TESTS = re.compile("(tests?|testing|testutils?|testhelpers?|^e2e|^integration)$")
 BELOW = frozenset({"cmd", "cmds", "app", "apps", "pkg", "internal"})  # where the packages of a module's programs lie
 AIDS = EXAMPLES | {
     "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
@@ -36,11 +36,11 @@ class Programs:
         return not self._mains.isdisjoint(self.importing.programs(module))
 
     def serve_tests(self, module: str) -> bool:
-        """Whether a package is there for tests by its name, like `httptest`, and none of the repository's programs is
-        made with it.
+        """Whether a package is there for tests by its name or a folder's, like `httptest`, and none of the repository's
+        programs is made with it.
         """
-        name = package_of(module).rpartition("/")[2]
-        return bool(self._mains) and bool(FOR_TESTS.search(name)) and not self.use(module)
+        named = any(FOR_TESTS.search(part) for part in package_of(module).split("/"))
+        return bool(self._mains) and named and not self.use(module)
 
     def _is_program(self, function_id: str) -> bool:
         """Whether a program starts in a function, one that is no example, test or tool."""
