@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.admitted import Admitted
+from racelint.analysis.branching import around
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
@@ -12,8 +13,9 @@ from racelint.analysis.lifecycle import is_closing, is_registration, readies, se
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import NEAR, Ways
+from racelint.model import Loop
 
 
 class Callers:
@@ -31,6 +33,7 @@ class Callers:
         self._collisions = collisions
         self._documented = Documented(symbols, contexts)
         self._admitted = Admitted(symbols, effects, places, contexts)
+        self._begun = {type_id for each in effects.values() for type_id in each.begun}
         self._of_loop: dict[str, bool] = {}
         self._makers: dict[str, set[str]] = {}  # by a class of threads, the classes that make them
 
@@ -38,6 +41,9 @@ class Callers:
         """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
         made = self._contexts.made_in.get(write.located.type)
         roots = self._contexts.roots
+        caller = write if roots[write.entry.context].is_external else other
+        if context.starter is None and not self._is_begun(context) and self._leads_up(caller):
+            return 1
         if made and all(not roots[index].is_external for index in made):
             return 1  # the objects are made by what runs there
         started_in = context.starter or context.function
@@ -47,13 +53,29 @@ class Callers:
             return 3 if context.starter else 2
         if context.starter is not None and (self._constructs(context.starter, write) or self._has(owner, write, other)):
             return 3
-        caller = write if roots[write.entry.context].is_external else other
         if context.starter is not None and context.starter in self._ways.functions(caller):
             return 3  # it goes on with what it has handed over
         if self._is_given(write, other, context, owner):
             return 1  # who has both may keep to an order
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def _is_begun(self, context: Context) -> bool:
+        """Whether the program itself begins a thread of its own class."""
+        return self._symbols.owner_of(context.function) in self._begun
+
+    def _leads_up(self, caller: Spot) -> bool:
+        """Whether a program's main code comes by once, mostly before it lets a library run what it has set up."""
+        if not self._contexts.root(caller.function, caller.entry).endswith(f":{MODULE}"):
+            return False
+        steps = [*self._contexts.way(caller.function, caller.entry), (caller.function, caller.access.span)]
+        loops = [
+            stmt
+            for function, span in steps
+            for stmt in around(self._symbols.functions[function][1].body, span)
+            if isinstance(stmt, Loop)
+        ]
+        return all(loop.iterable is not None for loop in loops)
 
     def _constructs(self, starter: str, spot: Spot) -> bool:
         """Whether a plain function has made the object on which it starts something: a constructor, in Go."""

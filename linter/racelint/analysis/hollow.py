@@ -23,7 +23,10 @@ from racelint.span import Span
 
 
 class Hollow:
-    """Finds what is accessed behind a lock that was given back as soon as it was taken, if somebody changes it."""
+    """Finds what is accessed behind a lock that was given back as soon as it was taken.
+
+    That somebody writes there is not asked: whoever takes a lock means it to protect something.
+    """
 
     def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
         self._symbols = symbols
@@ -58,8 +61,6 @@ class Hollow:
             for each in self._spots(function_id)
             if each.located.place == spot.located.place
         ]
-        if not any(each.is_write for each in (spot, *others)):
-            return None  # it stays as it was made: whoever waits there waits for something else
         locked = [each for each in others if lock in sides(each.locks)]
         bare = {each.function for each in others if each not in locked}
         return locked[0] if len({each.function for each in locked} - bare) >= max(1, len(bare)) else None
