@@ -35,6 +35,7 @@ from racelint.span import Span
 MOST_KEPT = 6  # callables kept in one field that are told apart
 MOST_HANDED = 3  # callables handed through one parameter
 MOST_OVERRIDES = 6  # of one method
+MOST_STARTED = 12  # the same, where each is started on its own
 Names: TypeAlias = frozenset[str]  # by which callables lie in a table
 ANY: Names = frozenset()  # by some other key, or none
 NOWHERE = Site("", Span(0, 0, 0, 0))
@@ -161,10 +162,7 @@ class Edges:
         if not self._symbols.is_ordered_by_steps(method.function) or method.receiver is None:
             return []
         found = self._put_in_place(method.function, method.receiver, starter)
-        if len(found) > MOST_OVERRIDES:
-            self.called.update(found)
-            return []
-        return found
+        return found if len(found) <= MOST_STARTED else []
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self.calls[caller].append((callee, site))
