@@ -19,15 +19,6 @@ ROOT_MARKERS = ("pyproject.toml", "go.mod", ".git")
 VENDORED = frozenset({
     "vendor", "_vendor", "vendored", "_vendored", "third_party", "thirdparty", "3rdparty", "site-packages",
 })  # fmt: skip
-# Libraries that others come with, and that nobody names a module of his own after, as one does after `requests`.
-HELPERS = frozenset({
-    "appdirs", "argparse", "bencode", "bs4", "certifi", "chardet", "charset_normalizer", "colorama", "configobj",
-    "dateutil", "decorator", "feedparser", "html5lib", "idna", "importlib_metadata", "importlib_resources",
-    "markupsafe", "more_itertools", "oauthlib", "ordereddict", "packaging", "pkg_resources", "pyasn1", "pycparser",
-    "pyparsing", "pytz", "rarfile", "rsa", "simplejson", "six", "soupsieve", "typing_extensions", "tzlocal",
-    "unidecode", "webencodings", "xmltodict", "zipp",
-})  # fmt: skip
-MANY_HELPERS = 4  # a folder with so many of them holds the libraries of a program that brings its own
 SKIPPED = frozenset({
     ".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".eggs", "node_modules", "__pycache__", "__pypackages__",
     ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".import_linter_cache", ".ipynb_checkpoints",
@@ -170,7 +161,8 @@ class _Files:
         inside = _below_project(root)
         built = tuple([suffix for suffix, each in self._front_ends.items() if each.builds_by_folder])
         walked = list(walk(root, ignores, tuple(self._front_ends), errors, deep=deep, built=built))
-        brought = _libraries([path[len(root) :].lstrip("/") for path, _ in walked])
+        below = [path[len(root) :].lstrip("/") for path, _ in walked]
+        brought = tuple([folder for each in set(self._front_ends.values()) for folder in each.libraries(below)])
         for path, is_link in walked:
             suffix = os.path.splitext(path)[1]
             front_end = self._front_ends[suffix]
@@ -194,20 +186,6 @@ def _below_project(root: str) -> str:
 
 def _is_quiet(relative: str, front_end: FrontEnd) -> bool:
     return front_end.is_test(relative) or not VENDORED.isdisjoint(relative.split("/")[:-1])
-
-
-def _libraries(paths: Sequence[str]) -> tuple[str, ...]:
-    """The folders (with a slash) below the root that a program keeps libraries of others in, by what lies there."""
-    helpers: dict[str, set[str]] = {}
-    for path in paths:
-        *folders, name = path.removesuffix("/__init__.py").split("/")
-        if (
-            folders
-            and (stem := name.removesuffix(".py")) in HELPERS
-            and (path.endswith("/__init__.py") or stem != name)
-        ):
-            helpers.setdefault("/".join(folders) + "/", set()).add(stem)
-    return tuple(sorted(folder for folder, found in helpers.items() if len(found) >= MANY_HELPERS))
 
 
 def _by_shebang(path: str) -> str:

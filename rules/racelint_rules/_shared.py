@@ -31,9 +31,8 @@ SEVERITIES = {
 }  # fmt: skip
 OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
-UNMENDED = frozenset(
-    {"lost-wakeup", "hand-out", "overwritten", "hollow", "sent", "late", "missed-call"}
-)  # by a lock on one side
+# What a lock on one side does not mend.
+UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow", "sent", "late", "missed-call"})
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",

@@ -9,6 +9,7 @@ import pytest
 from racelint.config import Exclude
 from racelint.discover import discover, project_root
 from racelint.errors import RacelintError
+from racelint.languages.python.libraries import libraries
 
 
 class FakeFrontEnd:
@@ -18,6 +19,9 @@ class FakeFrontEnd:
 
     def is_test(self, path):
         return path.startswith("tests/") or "/tests/" in path or os.path.basename(path).startswith("test_")
+
+    def libraries(self, paths):
+        return libraries(paths)
 
 
 class BuiltFrontEnd(FakeFrontEnd):

@@ -66,7 +66,7 @@ def is_never_behind(body: Block, first: Span, second: Span) -> bool:
     if any(put_off):
         return not put_off[0]
     return are_alternatives(body, first, second) or (
-        first[:2] < second[:2] and not any(s.span.holds(first) for s in around(body, second) if isinstance(s, Loop))
+        first[:2] < second[:2] and not any(loop.span.holds(first) for loop in loops_around(body, second))
     )
 
 
@@ -77,7 +77,7 @@ def waits(body: Block) -> bool:
 
 def is_looped(body: Block, spot: Span) -> bool:
     """Whether a spot stands in a loop of a function."""
-    return any(isinstance(stmt, Loop) for stmt in around(body, spot))
+    return bool(loops_around(body, spot))
 
 
 def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:
@@ -93,12 +93,17 @@ def around(body: Block, spot: Span) -> Iterator[Branch | Loop]:
                 yield from around(block, spot)
 
 
+def loops_around(body: Block, spot: Span) -> list[Loop]:
+    """The loops that a spot stands in, outermost first."""
+    return [stmt for stmt in around(body, spot) if isinstance(stmt, Loop)]
+
+
 def ends_in_turn(body: Block, start: Span, wait: str) -> bool:
     """Whether the turn of a loop that makes and starts something also waits for it, by a method without a time limit.
 
     `for row in rows: t = Thread(target=work); t.start(); t.join()`
     """
-    loops = [stmt for stmt in around(body, start) if isinstance(stmt, Loop)]
+    loops = loops_around(body, start)
     turn = loops[-1].body if loops else ()
     made = [stmt.targets for stmt in turn if isinstance(stmt, Assign) and stmt.span.holds(start)]
     names = {target.name for targets in made for target in targets if isinstance(target, Name)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.admitted import Admitted
-from racelint.analysis.branching import around
+from racelint.analysis.branching import loops_around
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
@@ -15,7 +15,6 @@ from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import NEAR, Ways
-from racelint.model import Loop
 
 
 class Callers:
@@ -69,13 +68,8 @@ class Callers:
         if not self._contexts.root(caller.function, caller.entry).endswith(f":{MODULE}"):
             return False
         steps = [*self._contexts.way(caller.function, caller.entry), (caller.function, caller.access.span)]
-        loops = [
-            stmt
-            for function, span in steps
-            for stmt in around(self._symbols.functions[function][1].body, span)
-            if isinstance(stmt, Loop)
-        ]
-        return all(loop.iterable is not None for loop in loops)
+        bodies = [(self._symbols.functions[function][1].body, span) for function, span in steps]
+        return all(loop.iterable is not None for body, span in bodies for loop in loops_around(body, span))
 
     def _constructs(self, starter: str, spot: Spot) -> bool:
         """Whether a plain function has made the object on which it starts something: a constructor, in Go."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racelint.analysis.branching import around
+from racelint.analysis.branching import loops_around
 from racelint.analysis.symbols import Symbols, argument
+from racelint.analysis.turns import PARTS
 from racelint.analysis.values import FunctionValue
-from racelint.model import Assign, Attr, Call, Const, Expr, Loop, Make, Name, Op
+from racelint.model import Assign, Attr, Call, Const, Expr, Make, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
 MOST_STEPS = 3  # functions that hand on what an object gets
 MOST_GIVEN = 12  # places that make objects of one type
-PARTS = frozenset({"address", "deref"})
 
 
 class Given(NamedTuple):
@@ -104,7 +104,7 @@ class Common:
     def _is_older_than_loop(self, function_id: str, name: str, at: Span) -> bool:
         """Whether a spot stands in a loop that does not give a variable its value."""
         body = self._symbols.functions[function_id][1].body
-        loops = [stmt for stmt in around(body, at) if isinstance(stmt, Loop)]
+        loops = loops_around(body, at)
         if not loops:
             return False
         outermost = loops[0]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from racelint.analysis.branching import around
+from racelint.analysis.branching import loops_around
 from racelint.analysis.contexts import targets
 from racelint.analysis.effects import CallSite, Effects, Start
 from racelint.analysis.places import Places
@@ -29,7 +29,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Block, Loop
+from racelint.model import Block
 from racelint.span import Span
 
 MOST_KEPT = 6  # callables kept in one field that are told apart
@@ -247,4 +247,4 @@ def is_outside(start: Start, made: Fresh, body: Block) -> bool:
     """Whether a function makes an object before the loop that starts something again and again: all have the same."""
     if not start.looped or start.loop is None or start.loop.holds(made.site.span):
         return False
-    return all(stmt.span.holds(start.span) for stmt in around(body, made.site.span) if isinstance(stmt, Loop))
+    return all(loop.span.holds(start.span) for loop in loops_around(body, made.site.span))

@@ -188,7 +188,7 @@ class Effects:
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
     given_away: dict[Value, Span] = field(
         default_factory=dict
-    )  # objects made here, and the library's call that gets it
+    )  # what was made here, and the call of a library that gets it
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes

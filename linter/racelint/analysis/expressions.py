@@ -28,7 +28,7 @@ from racelint.model import (
     Make,
     Name,
     Op,
-)  # fmt: skip
+)
 from racelint.record import records
 
 if TYPE_CHECKING:
@@ -55,12 +55,10 @@ class Expressions:
             case Const(value=value):
                 return LibraryType(type(value).__name__) if value is not None else NONE_TYPE
             case Build(kind="dict" | "list" as kind, parts=parts) if parts:
-                element = self._of_parts(function_id, parts, steps - 1)
-                return LibraryType(kind, () if element is None else (None, element) if kind == "dict" else (element,))
+                return self._of_display(function_id, kind, parts, steps - 1)
             case Comp(kind="dict" | "list" as kind, body=body):
-                collected = [part.value for part in records(body) if isinstance(part, Collect)]
-                element = self._of_parts(function_id, tuple(collected[:1]), steps - 1)
-                return LibraryType(kind, () if element is None else (None, element) if kind == "dict" else (element,))
+                collected = tuple([part.value for part in records(body) if isinstance(part, Collect)])
+                return self._of_display(function_id, kind, collected[:1], steps - 1)
             case Build(kind=kind) | Comp(kind=kind):
                 return LibraryType("iterator" if kind == "generator" else kind)
             case Name(name=name, scope=scope):
@@ -105,11 +103,11 @@ class Expressions:
             case _:
                 return None
 
-    def _of_parts(self, function_id: str, parts: tuple[Expr, ...], steps: int) -> TypeOf | None:
-        """What the parts of a display all are, if they are containers or objects that are made there."""
-        if not all(isinstance(part, Build | Call) for part in parts):
-            return None
-        return only([self.of(function_id, part, steps) for part in parts[:MOST_GIVEN]])
+    def _of_display(self, function_id: str, kind: str, parts: tuple[Expr, ...], steps: int) -> LibraryType:
+        """A container, with what all its parts are, if they are containers or objects that are made there."""
+        made = all(isinstance(part, Build | Call) for part in parts)
+        element = only([self.of(function_id, part, steps) for part in parts[:MOST_GIVEN]]) if made else None
+        return LibraryType(kind, () if element is None else (None, element) if kind == "dict" else (element,))
 
     def _of_name(self, function_id: str, name: str, scope: str, steps: int) -> TypeOf | None:
         source, _ = self._symbols.functions[function_id]

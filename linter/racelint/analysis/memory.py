@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import own_each_turn
-from racelint.analysis.branching import are_alternatives, around
+from racelint.analysis.branching import are_alternatives, loops_around
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, RUNNING, STATEFUL, Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
@@ -20,7 +20,6 @@ from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turns import is_about_its_own
 from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
-from racelint.model import Loop
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Memory:
         if self.is_new_each_turn(access.path, context):
             return True
         _, function = self._symbols.functions[context.starter or ""]
-        loops = [s.span for s in around(function.body, start.span) if isinstance(s, Loop) and s.span.holds(access.span)]
+        loops = [s.span for s in loops_around(function.body, start.span) if s.span.holds(access.span)]
         if not loops:
             return False
         effects = self._effects[context.starter or ""]

@@ -182,9 +182,8 @@ def _calls_kept(body: Block, own: str, kept: str) -> list[Span]:
                     for call in calls
                 )
                 found += _kept_in(iterable, own, kept) if used else []
-            case Assign(targets=targets, value=value) if _kept_in(
-                value, own, kept
-            ):  # `fn, args = self.callback; fn(*args)`
+            case Assign(targets=targets, value=value) if _kept_in(value, own, kept):
+                # `fn, args = self.callback; fn(*args)`
                 names = {part.name for part in records(targets) if isinstance(part, Name)}
                 called = [part.func for part in records(body) if isinstance(part, Call)]
                 if any(isinstance(each, Name) and each.name in names for each in called):

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from racelint.analysis.common import Common
 from racelint.analysis.contexts import targets
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
-from racelint.model import Closure, Name
-from racelint.record import records
 
 if TYPE_CHECKING:
     from racelint.analysis.contexts import Contexts, Entry
@@ -65,7 +63,7 @@ class Objects:
                     return MAYBE if self._places.is_bound_to_one(path) else SHARED
                 return SHARED if self._places.is_handed(path) else self._given(path, entry, steps)
             case Captured():
-                return self._variable_around(path, function, entry, steps)
+                return self._captured(path, function, entry, steps)
             case Field(base=base, name=name):
                 if self._is_own_part(base, name, function, entry, steps):
                     return FRESH
@@ -126,22 +124,10 @@ class Objects:
         key = (function, start.span, start.callee)
         if key not in self._known:
             new_in = self._effects[function].new_in
-            captured = self._captured(start, function) if new_in else ()
-            self._known[key] = {*start.knows(), *[value for name in captured for value in new_in.get(name, ())]}
+            closures = [t.function for t in targets(start.callee) if t.function.startswith(f"{function}.")]
+            names = {name for closure in closures for name in self._symbols.captured_by(closure)} & new_in.keys()
+            self._known[key] = {*start.knows(), *[value for name in names for value in new_in[name]]}
         return self._known[key]
-
-    def _captured(self, start: Start, function: str) -> set[str]:
-        """The variables of a function that the closure uses which it starts."""
-        module = self._symbols.functions[function][0].name
-        todo = [target.function for target in targets(start.callee) if target.function.startswith(f"{function}.")]
-        names: set[str] = set()
-        while todo:
-            for part in records(self._symbols.functions[todo.pop()][1].body):
-                if isinstance(part, Closure):
-                    todo.append(f"{module}:{part.function}")
-                elif isinstance(part, Name) and part.scope == "captured":
-                    names.add(part.name)
-        return names
 
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""
@@ -152,7 +138,7 @@ class Objects:
             return MAYBE
         return self.of(value, came.caller, came.entry, steps - 1)
 
-    def _variable_around(self, variable: Captured, function: str, entry: Entry, steps: int) -> int:
+    def _captured(self, variable: Captured, function: str, entry: Entry, steps: int) -> int:
         """What a variable of a function around holds: the call of that function is on the way, or has started this."""
         if function == variable.function:
             return SHARED if self._contexts.started_under.get(function) else MAYBE  # with what this very call starts

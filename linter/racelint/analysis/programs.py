@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from racelint.analysis.importing import Importing, package_of
 from racelint.analysis.product import EXAMPLES
 from racelint.analysis.symbols import Symbols
 
-FOR_TESTS = re.compile("(tests?|testing|testutils?|testhelpers?|^e2e|^integration)$")
+ENDINGS = ("test", "tests", "testing", "testutil", "testutils", "testhelper", "testhelpers")
+TESTS = frozenset({"e2e", "testdata", "interop", "integration"})
 BELOW = frozenset({"cmd", "cmds", "app", "apps", "pkg", "internal"})  # where the packages of a module's programs lie
 AIDS = EXAMPLES | {
-    "test", "tests", "e2e", "testdata", "hack", "tools", "tool", "codegen", "build", "interop", "integration", "images",
-    "third_party", "profiling", "stress",
+    *TESTS, "test", "tests", "hack", "tools", "tool", "codegen", "build", "images", "third_party", "profiling",
+    "stress",
 }  # fmt: skip
 
 
@@ -39,7 +38,7 @@ class Programs:
         """Whether a package is there for tests by its name or a folder's, like `httptest`, and none of the repository's
         programs is made with it.
         """
-        named = any(FOR_TESTS.search(part) for part in package_of(module).split("/"))
+        named = any(part in TESTS or part.endswith(ENDINGS) for part in package_of(module).split("/"))
         return bool(self._mains) and named and not self.use(module)
 
     def _is_program(self, function_id: str) -> bool:

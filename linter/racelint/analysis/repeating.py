@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from racelint.analysis.branching import around, waits
+from racelint.analysis.branching import loops_around, waits
 from racelint.analysis.common import Common
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects, Start
@@ -26,6 +26,7 @@ from racelint.record import records
 from racelint.span import Span
 
 MOST_STEPS = 20  # calls from a starter up to a loop
+WAITS = frozenset({"receive", "wait", "join", "sleep", "get", "recv", "result", "done"})  # names of calls, mostly
 
 
 class Runs(NamedTuple):
@@ -35,7 +36,6 @@ class Runs(NamedTuple):
     on_one: bool
 
 
-WAITS = frozenset({"receive", "wait", "join", "sleep", "get", "recv", "result", "done"})
 ONCE = Runs(meet=False, on_one=False)
 
 
@@ -168,10 +168,9 @@ class Repeating:
             return ONCE
         if any(held.kind in FLAGS for held in start.held):
             return ONCE  # who has won it starts one, and whoever comes by meanwhile none
-        meet = on_one = False
         if self._is_made_on_demand(context.starter, start):
             return ONCE
-        meet = self._starts_one_each_turn(context.starter, start)
+        meet, on_one = self._starts_one_each_turn(context.starter, start), False
         stays = start.awaited or self._stays(context, start)
         for entry in self._contexts.entries.get(context.starter, {}):
             by = self._contexts.roots[entry.context]
@@ -190,9 +189,9 @@ class Repeating:
         An endless one does so for all that comes in: `for { c := listen.Accept(); go serve(c) }`.
         """
         body = self._symbols.functions[function][1].body
-        loops = [stmt for stmt in around(body, start.span) if isinstance(stmt, Loop)]
         return start.looped and all(
-            loop.iterable is not None or _counts(loop) or _goes_on(loop, start.span) for loop in loops
+            loop.iterable is not None or _counts(loop) or _goes_on(loop, start.span)
+            for loop in loops_around(body, start.span)
         )
 
     def _is_made_on_demand(self, function: str, start: Start) -> bool:
@@ -250,8 +249,7 @@ class Repeating:
             one = one and (came.own or self._is_part(came, function))
             if came.looped:
                 body = self._symbols.functions[came.caller][1].body
-                loops = [stmt for stmt in around(body, came.span) if isinstance(stmt, Loop)]
-                if any(loop.iterable is None and not _counts(loop) for loop in loops):
+                if any(loop.iterable is None and not _counts(loop) for loop in loops_around(body, came.span)):
                     return ""  # a service's, which mostly begins anew when all that it had started has ended
                 return "one" if one else "several"
             function, entry = came.caller, came.entry

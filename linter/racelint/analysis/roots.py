@@ -15,7 +15,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Block, Branch, Build, Call, Comp, Const, Expr, Loop, Name, Op, Turn
+from racelint.model import Attr, Build, Comp, Expr, Loop, Name, Turn
 from racelint.record import records
 from racelint.span import Span
 
@@ -125,11 +125,11 @@ class Roots:
     def external(self, others: Set[str], application: Application) -> Iterator[Context]:
         """The public functions and methods that nothing in the project calls, and that are no roots of `others`."""
         known = self._edges.called | others | self._decorators() | self._listed()
-        for function_id, (_, function) in self._symbols.functions.items():
+        for function_id, (source, function) in self._symbols.functions.items():
             effects = self._product.effects.get(function_id)
             if effects is None or function_id in known:
                 continue
-            if function.name == "<module>" and not effects.starts_any and not _is_script(function.body):
+            if function.name == "<module>" and not effects.starts_any and not source.module.is_script:
                 continue  # a module runs at import, before anything is started
             if function.is_public and not application.is_uncalled(function_id):
                 awaits = function.is_async or self._symbols.is_coroutine(function_id, self._knowledge)
@@ -162,12 +162,3 @@ class Roots:
                 if isinstance(value, FunctionValue):
                     found.add(value.function)
         return found
-
-
-def _is_script(body: Block) -> bool:
-    """Whether a module calls something if it is run as a program: `if __name__ == "__main__": main()`."""
-    for stmt in body:
-        match stmt:
-            case Branch(test=Op(operator="==", operands=(Name(name="__name__"), Const(value="__main__"))), then=then):
-                return any(isinstance(part, Call) for part in records(then))
-    return False

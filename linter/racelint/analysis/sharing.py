@@ -65,9 +65,8 @@ class Hints:
         self.entered: dict[tuple[str, str], set[str]] = {}  # what a class puts into its field: "made" there, or "given"
         # What is put into containers that fields and variables hold, and where; with the name of the field of an entry.
         self.entries: dict[tuple[str, str], dict[tuple[str, Span], tuple[tuple[str, Value], ...]]] = {}
-        self.made_with: dict[
-            tuple[str, str], dict[tuple[str, Span], Values]
-        ] = {}  # what fields have where an object is made
+        # What fields have where an object is made.
+        self.made_with: dict[tuple[str, str], dict[tuple[str, Span], Values]] = {}
         self.kept: dict[tuple[str, str], dict[Value, None]] = {}  # what is put into fields that hold functions
         self.told: dict[tuple[str, str], Registration] = {}  # such fields that are called with shared objects
         self.given_locks: dict[tuple[str, str], Value] = {}  # fields that hold another object's lock, and that lock

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Set
 
 from racelint.analysis.body import own_each_turn
-from racelint.analysis.branching import around, comes_first, is_looped, is_never_behind
+from racelint.analysis.branching import comes_first, is_looped, is_never_behind, loops_around
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.paths import root
@@ -21,7 +21,6 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import CLOSED, DONE, GIVES, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
-from racelint.model import Loop
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
@@ -111,7 +110,7 @@ class Signals:
         waits = [(path, at) for operation, path, at in (*effects.told, *effects.passed_on) if operation == WAIT]
         found: set[tuple[str, Value]] = set()
         for group, first in waits if len(waits) > 1 else ():
-            loops = [s.span for s in around(body, span) if isinstance(s, Loop) and not s.span.holds(first)]
+            loops = [loop.span for loop in loops_around(body, span) if not loop.span.holds(first)]
             again = [at for path, at in waits if path == group and first[:2] < at[:2] < span[:2]]
             early = [at for path, at in effects.renewals if path == group and first[:2] < at[:2] < span[:2]]
             if comes_first(body, first, span) and not early and all(any(map(loop.holds, again)) for loop in loops):

@@ -55,7 +55,7 @@ HANDED_ON = frozenset({GOROUTINE, "thread"})  # what a helper starts with a func
 LEADING = "leading"  # a goroutine that is started when this process becomes the leader
 COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
 RUNS = "start"  # the method that makes a thread object run
-GIVEN_LOCK = re.compile(r"^(un)?lock$|(?<!B)(?<!b)(Unl|unl|L)ock$")
+GIVEN_LOCK = re.compile(r"^(un)?lock$|(Unl|L)ock$")
 WAITS = "join"
 
 

@@ -37,6 +37,7 @@ from racelint.model import (
 from racelint.model import (
     TypeValue as TypeExpr,
 )
+from racelint.record import records
 
 MODULE = "<module>"
 # Bases of which all is known, and which call no method that the knowledge tables do not name.
@@ -89,6 +90,7 @@ class Symbols:
         self._class_variables: dict[tuple[str, str], str | None] = {}
         self._methods: dict[tuple[str, str], str | None] = {}
         self._stand_ins: dict[str, bool] = {}
+        self._captured: dict[str, frozenset[str]] = {}
         self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
@@ -419,6 +421,17 @@ class Symbols:
         """The type that a method belongs to, "" for other functions."""
         source, function = self.functions[function_id]
         return f"{source.name}:{function.owner}" if function.owner else ""
+
+    def captured_by(self, function_id: str) -> frozenset[str]:
+        """The variables of functions around that a closure uses, itself or in those that it makes."""
+        known = self._captured.get(function_id)
+        if known is None:
+            source, function = self.functions[function_id]
+            parts = list(records(function.body))
+            own = {part.name for part in parts if isinstance(part, Name) and part.scope == "captured"}
+            inner = [self.captured_by(f"{source.name}:{p.function}") for p in parts if isinstance(p, Closure)]
+            known = self._captured[function_id] = frozenset(own).union(*inner)
+        return known
 
     def outermost(self, function_id: str) -> str:
         """The method or function of a package in which a closure stands; that itself, if it is no closure."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racelint.analysis.branching import around
+from racelint.analysis.branching import loops_around
 from racelint.analysis.symbols import Symbols
 from racelint.model import Assign, Attr, Build, Call, Cast, Closure, Expr, Item, Loop, Name, Op
 from racelint.record import records
@@ -20,7 +20,7 @@ PARTS = frozenset({"address", "deref"})
 def is_about_its_own(symbols: Symbols, function_id: str, call: Span, start: Span) -> bool:
     """Whether a function calls a method of what is another thing in each turn, and then starts something with that."""
     source, function = symbols.functions[function_id]
-    loops = [stmt for stmt in around(function.body, start) if isinstance(stmt, Loop) and stmt.span.holds(call)]
+    loops = [loop for loop in loops_around(function.body, start) if loop.span.holds(call)]
     if not loops or call[:2] >= start[:2]:
         return False
     own = _own_of_each(loops[-1])
@@ -63,8 +63,7 @@ def _started(symbols: Symbols, module: str, loop: Loop, start: Span) -> Iterator
         if getattr(found, "span", None) == start:
             for part in records(found):
                 if isinstance(part, Closure):
-                    inner = records(symbols.functions[f"{module}:{part.function}"][1].body)
-                    yield from (name.name for name in inner if isinstance(name, Name) and name.scope != "global")
+                    yield from symbols.captured_by(f"{module}:{part.function}")
                 elif isinstance(part, Name):
                     yield part.name
                 elif isinstance(part, Item):

@@ -54,6 +54,9 @@ class FrontEnd(Protocol):
     def is_test(self, path: str) -> bool:
         """Whether a path (forward slashes, relative to the analysed root) is a test by the language's conventions."""
 
+    def libraries(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """The folders, each with a slash at its end, that hold libraries of others, by what lies there."""
+
     def serves_tests(self, module: Module) -> bool:
         """Whether a file that is no test itself is there for tests: it uses what only tests use."""
 

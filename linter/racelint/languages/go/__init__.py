@@ -121,6 +121,10 @@ class Go:
             return True
         return any(not TEST_WORDS.isdisjoint(re.split("[_-]", part)) for part in parts[:-1])
 
+    def libraries(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """They lie in folders named `vendor`."""
+        return ()
+
     def serves_tests(self, module: Module) -> bool:
         """Packages that nothing but tests should link."""
         return any(TEST_PACKAGES.fullmatch(imported.module) for imported in module.imports.values())

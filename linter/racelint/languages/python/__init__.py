@@ -17,6 +17,7 @@ from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
 from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2
 from racelint.languages.python.expressions import WORD
+from racelint.languages.python.libraries import libraries
 from racelint.languages.python.text import decode, encoding, import_root, module_name
 from racelint.model import Comment, Module, Traits
 from racelint.span import Span
@@ -109,6 +110,10 @@ class Python:
         if stem.startswith("test_") or stem.endswith("_test") or stem in ("conftest", "tests", "test"):
             return True
         return any(not TEST_WORDS.isdisjoint(re.split("[_-]", part)) for part in parts[:-1])
+
+    def libraries(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """By the names of many that others come with."""
+        return libraries(paths)
 
     def serves_tests(self, module: Module) -> bool:
         """Packages that nothing but tests need."""
