@@ -71,13 +71,18 @@ def run_all(chosen: list[Repository], where: Clones, options: argparse.Namespace
 
 
 def run_one(repository: Repository, where: Clones, engine: Engine, kept: pathlib.Path | None) -> Report | None:
-    """Run racelint on one repository."""
+    """Run racelint on one repository; a file that the clone lacks is told and not analysed."""
+    missing: list[str] = []
     try:
         with tempfile.TemporaryDirectory(prefix="precision-") as scratch:
             tree = pathlib.Path(scratch)
             git_dir = where.holding(repository.name, repository.commit)
-            lines = clones.export(git_dir, repository.commit, tree, repository.language, repository.paths)
-            report = replace(engine.check(tree), lines=lines)
+            what = (repository.commit, tree, repository.language, repository.paths)
+            lines = clones.export(git_dir, *what, missing=missing)
+            report = engine.check(tree)
+            report = replace(report, lines=lines, errors=report.errors + len(missing))
+            if missing:
+                print(f"precision: {repository.name}: the clone lacks {', '.join(missing)}", file=sys.stderr)
             if kept:
                 save_report(kept, repository, report)
             return report

@@ -413,6 +413,20 @@ def test_collect_judge_add_show(project: pathlib.Path, call: Callable[..., Any],
     assert "stale: owner/alpha a.py:1 shared-thing x (true)" in gone.stderr
 
 
+def test_collect_passes_over_what_a_clone_lacks(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "clones" / "owner" / "alpha"
+    sha = commit(folder, {"a.py": "# BUG x\n", "large.py": "x = 1\n"})
+    commit(tmp_path / "project", engine("BUG"))
+    blob = git(folder, "rev-parse", f"{sha}:large.py")
+    (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    where = clones.Clones(tmp_path / "clones", tmp_path / "cache", "")
+    alpha = clones.Repository("owner/alpha", sha, "python")
+    report = collecting.run_one(alpha, where, runs.Engine(tmp_path / "project"), None)
+    assert report is not None
+    assert (len(report.findings), report.lines, report.errors) == (1, 1, 1)
+    assert "owner/alpha: the clone lacks large.py" in capsys.readouterr().err
+
+
 def test_collect_hides_notes_and_keeps_them_in_the_reports(
     project: pathlib.Path, call: Callable[..., Any], pins: Callable[..., pathlib.Path], tmp_path: pathlib.Path
 ) -> None:
