@@ -75,7 +75,7 @@ class Holders:
             if not values and any(told == "" and not isinstance(value, Fresh) for told, value in entries):
                 return []
             for value in values:
-                given = self._given(value)
+                given = self._given(value, key)
                 if not given:
                     return []
                 found.update(dict.fromkeys(given))
@@ -87,7 +87,7 @@ class Holders:
         found: dict[Key, dict[Value, None]] = {}
         mixed: set[Key] = set()
         for key, value, function_id in self._stores():
-            given = self._given(value)
+            given = self._given(value, key)
             found.setdefault(key, {}).update(dict.fromkeys(given))
             if not given and not isinstance(value, Literal):
                 mixed.add(key)
@@ -122,7 +122,7 @@ class Holders:
         declared = self._symbols.field_behind(owner, path.name) if owner else None
         return (declared[0], path.name) if declared else None
 
-    def _given(self, value: Value, links: int = LINKS) -> list[Value]:
+    def _given(self, value: Value, key: Key, links: int = LINKS) -> list[Value]:
         """A value in terms that hold outside its function: of the holder, or of what callers pass for a parameter."""
         start = root(value)
         if isinstance(start, Cached | Global | TypeValue | ModuleValue):
@@ -131,13 +131,18 @@ class Holders:
             return []
         if self._is_shared(start):
             return [value]
-        if start.index == 0 and self._symbols.functions[start.function][1].owner:
-            return [rebased(value, start, HOLDER)] if links == LINKS else [value]
+        if start.index == 0 and (owner := self._symbols.owner_of(start.function)):
+            return [rebased(value, start, HOLDER)] if links == LINKS and self._has(owner, key) else [value]
         passed = [v for values in self._summaries.usage.passed(start.function, start.index) for v in values]
         found: list[Value] = []
         for each in passed[:MOST_PASSED] if links > 0 else ():
-            given = self._given(each, links - 1)
+            given = self._given(each, key, links - 1)
             if not given and each != NONE:
                 return []
             found += [rebased(value, start, v) for v in given]
         return found
+
+    def _has(self, owner: str, key: Key) -> bool:
+        """Whether a method's object has the field that is meant: others put themselves into what is not theirs."""
+        declared = self._symbols.field_behind(owner, key[1])
+        return declared is not None and declared[0] == key[0]
