@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from racelint.analysis.branching import raises_behind
+from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
-from racelint.analysis.effects import CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
+from racelint.analysis.effects import CALLABLE, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import Substitute, depth, element, is_seen, one_of, repacked, root, underlying, unite
@@ -571,11 +572,12 @@ class Body(Flow[State, Frame]):
         if event.added and event.change in ("insert", "append"):
             span = event.calls[0].span if event.calls else event.span
             self.summaries.callbacks.register(event, self.id, span)
-            keyed = event.change == "insert" and len(event.keys) == 1
-            holder = self._holder_of(event.container, state)
-            path = element(holder, event.keys[0]) if keyed else holder
-            for value in event.added:
-                self.effects.store(path, value)  # whoever takes it out may call it
+            if kept := [value for value in event.added if isinstance(value, CALLABLE)]:
+                keyed = event.change == "insert" and len(event.keys) == 1
+                holder = self._holder_of(event.container, state)
+                path = element(holder, event.keys[0]) if keyed else holder
+                for value in kept:
+                    self.effects.store(path, value)  # whoever takes it out may call it
         if event.change == "insert":
             if len(event.keys) == 1 and event.keys[0] != UNKNOWN:
                 pair = (event.container, event.keys[0])
@@ -585,7 +587,12 @@ class Body(Flow[State, Frame]):
 
     def raises_behind(self, span: Span) -> bool:
         """Whether what is done at a spot ends the loops of a caller: an exception follows."""
-        return self.traits.duck_typed and raises_behind(self.function.body, span)
+        return self.traits.duck_typed and self._ends_in_raise and raises_behind(self.function.body, span)
+
+    @cached_property
+    def _ends_in_raise(self) -> bool:
+        """Whether some block ends by raising an exception; in most functions none does."""
+        return any(ends_with(block, "raise") for block in blocks(self.function.body))
 
     def _holder_of(self, container: Value, state: State) -> Value:
         """The field in which a container made here is kept: by that name others take out what lies in it."""

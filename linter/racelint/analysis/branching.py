@@ -153,7 +153,12 @@ def _holds(block: Block, spot: Span) -> bool:
 
 def leaves(block: Block) -> bool:
     """Whether a block ends the function."""
-    return bool(block) and isinstance(last := block[-1], Jump) and last.kind in ("return", "raise")
+    return ends_with(block, "return", "raise")
+
+
+def ends_with(block: Block, *kinds: str) -> bool:
+    """Whether the last statement of a block is a jump of one of these kinds."""
+    return bool(block) and isinstance(last := block[-1], Jump) and last.kind in kinds
 
 
 def raises_behind(body: Block, spot: Span) -> bool:
@@ -162,8 +167,7 @@ def raises_behind(body: Block, spot: Span) -> bool:
         if stmt.span.holds(spot):
             if isinstance(stmt, Try) and stmt.handlers and _holds(stmt.body, spot):
                 return False
-            last = body[-1]
-            if isinstance(last, Jump) and last.kind == "raise" and last is not stmt:
+            if ends_with(body, "raise") and body[-1] is not stmt:
                 return not any(isinstance(each, Jump) for each in records(body[body.index(stmt) : -1]))
             return any(raises_behind(block, spot) for block in _blocks(stmt) if _holds(block, spot))
     return False
