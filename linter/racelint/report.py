@@ -30,9 +30,10 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Findings in a fixed order, files that could not be analysed, and notes for the user (not findings)."""
+    """Findings in a fixed order, files that could not be analysed, rules that crashed, notes for the user."""
 
     findings: tuple[Finding, ...] = ()
     errors: tuple[SourceError, ...] = ()
+    failed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     summary: Summary = Summary()

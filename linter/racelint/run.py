@@ -21,7 +21,7 @@ from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
 from racelint.languages.python.text import decode
-from racelint.log import phase
+from racelint.log import log, phase
 from racelint.model import Comment, Module, Source, Traits
 from racelint.plugins import Pack
 from racelint.policy import Policy
@@ -59,13 +59,13 @@ class Request:
 def check(request: Request, rules: Sequence[Rule], progress: extract.Progress = lambda done, total: None) -> Report:
     """Analyse, and report what `rules` find. The same input gives the same report, with any jobs and any cache.
 
-    Raises RacelintError if the run as a whole cannot go on; a file that fails only adds to the report's errors.
+    Raises RacelintError if the run as a whole cannot go on; a file or rule that fails is only told in the report.
     """
     return judge(request, analyse(request, progress), rules)
 
 
 def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report:
-    """Report what `rules` find in an analysed program. Raises RuleError if one of them crashes."""
+    """Report what `rules` find in an analysed program; those that crash are told, the others still count."""
     found = sort_out(request, analysed, rules)
     compared = found.compared(request.baseline) if request.baseline else Compared(found.shown, (), ())
     concerned = Concerned(request.changes, analysed.sources) if request.changes else lambda finding: True
@@ -75,6 +75,7 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
     return Report(
         findings=findings,
         errors=analysed.errors,
+        failed=found.failed,
         notes=(*found.notes, *(stale_entries(request.baseline, compared) if request.baseline else ())),
         summary=Summary(
             files=len(analysed.sources),
@@ -91,7 +92,8 @@ def judge(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Report
 class SortedOut(NamedTuple):
     """The findings that are this run's business: shown, and hidden below the level; notes and counts of the rest.
 
-    `judged` says whether the run would have found what an entry of a baseline stands for.
+    `judged` says whether the run would have found what an entry of a baseline stands for; `failed` names the rules that
+    crashed, and why: what they would have found is not known.
     """
 
     shown: tuple[Finding, ...]
@@ -100,6 +102,7 @@ class SortedOut(NamedTuple):
     suppressed: int
     unused_suppressions: int
     judged: Callable[[Baseline, Entry], bool]
+    failed: tuple[str, ...] = ()
 
     def compared(self, baseline: Baseline) -> Compared:
         """What is new, known and gone since a baseline was written."""
@@ -111,7 +114,9 @@ def sort_out(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Sor
     scope, sources = analysed.scope, analysed.sources
     policy = Policy(request.settings)
     with collector_off():
-        asked_for = [policy.judged(finding) for finding in ask(analysed.program, rules, request.packs)]
+        answers = ask_each(analysed.program, rules, request.packs)
+    rules = [rule for rule in rules if rule.name not in answers.failed]
+    asked_for = [policy.judged(finding) for finding in answers.findings]
     found = [finding for finding in asked_for if not policy.ignores(finding)]
     reported = frozenset(file.path for file in scope.files if file.within) & {
         source.path for source in sources if source.reported
@@ -133,6 +138,7 @@ def sort_out(request: Request, analysed: Analysed, rules: Sequence[Rule]) -> Sor
         suppressed=sum(scope.shows(finding, reported) for finding in silenced),
         unused_suppressions=about.unused,
         judged=asked.covers,
+        failed=tuple(answers.failed.values()),
     )
 
 
@@ -229,11 +235,27 @@ def _traits_of_all(
     return found
 
 
+class Answers(NamedTuple):
+    """What rules find, in a fixed order and each finding once, and the rules that crashed: by name, with a message."""
+
+    findings: list[Finding]
+    failed: dict[str, str]
+
+
 def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> list[Finding]:
-    """What the rules find, in a fixed order and each finding once. Raises RuleError naming the rule that crashed."""
+    """What the rules find. Raises RuleError naming the rule that crashed."""
+    answers = ask_each(program, rules, packs)
+    for message in answers.failed.values():
+        raise RuleError(message)
+    return answers.findings
+
+
+def ask_each(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> Answers:
+    """What each rule finds; one that crashes or reports nonsense takes nothing from the others."""
     origins = {rule.name: pack.origin for pack in packs for rule in pack.rules}
     present = {source.module.language for source in program.sources}
     findings: list[Finding] = []
+    failed: dict[str, str] = {}
     for rule in rules:
         if present.isdisjoint(rule.languages):
             continue
@@ -242,12 +264,15 @@ def ask(program: Program, rules: Iterable[Rule], packs: Iterable[Pack] = ()) -> 
             with phase(rule.name):
                 reported = list(rule.check(program))
         except Exception as error:
-            raise RuleError(f"{name} crashed: {type(error).__name__}: {error}") from error
-        for finding in reported:
-            if not isinstance(finding, Finding) or finding.rule != rule.name:
-                raise RuleError(f"{name} reported {finding!r}, which is no finding of its own")
+            log.info("%s crashed", name, exc_info=True)
+            failed[rule.name] = f"{name} crashed: {type(error).__name__}: {error}"
+            continue
+        foreign = [each for each in reported if not isinstance(each, Finding) or each.rule != rule.name]
+        if foreign:
+            failed[rule.name] = f"{name} reported {foreign[0]!r}, which is no finding of its own"
+            continue
         findings += reported
-    return sorted(dict.fromkeys(findings), key=_order)
+    return Answers(sorted(dict.fromkeys(findings), key=_order), failed)
 
 
 def silence(

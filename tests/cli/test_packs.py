@@ -118,6 +118,22 @@ def test_a_rule_that_crashes_is_named_with_its_pack(racelint, tree, body, messag
     assert done.returncode == 2
     assert f"rule wild-guess of pack guessing (by path) {message}" in done.stderr
     assert "Traceback" not in done.stderr
+    said = racelint("check", "--verbose", "--pack", "guessing.py", "code").stderr
+    assert ("Traceback" in said) is ("crashed" in message)
+
+
+def test_a_rule_that_crashes_takes_nothing_from_the_others(racelint, tree, pack, tmp_path):
+    unused = "x = 1  # racelint: ignore[wild-guess] -- as it is\n"
+    tree({"guessing.py": CRASHES % "return 1 / 0", "shouting.py": pack, "code/a.py": LOUD, "code/b.py": unused})
+    packs = ("--pack", "guessing.py", "--pack", "shouting.py")
+    done = racelint("check", *packs, "--format", "json", "code")
+    assert done.returncode == 2
+    assert "wild-guess" in done.stderr
+    assert [found["path"] for found in json.loads(done.stdout)["findings"]] == ["code/a.py"]
+    for command in (("baseline", "--output", "known.json"), ("check", "--add-ignores", "known")):
+        done = racelint(*command, *packs, "code")
+        assert (done.returncode, "crashed" in done.stderr) == (2, True)
+    assert not (tmp_path / "known.json").exists()
 
 
 CONFIGURED = 'packs = ["shouting.py"]\n'

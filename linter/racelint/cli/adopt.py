@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from racelint import texts
-from racelint.cli.options import FOUND
-from racelint.cli.streams import ProgressBar, tell, tell_problems
+from racelint.cli.options import FOUND, UNABLE
+from racelint.cli.streams import ProgressBar, tell, tell_failures, tell_problems
 from racelint.errors import RacelintError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def changes_of(base: str | None, paths: tuple[str, ...]) -> Changes | None:
 
 
 def add_ignores(request: Request, rules: Sequence[Rule], reason: str, shape: Shape) -> int:
-    """Write a comment for each finding that is shown. Exit status: 0, or 1 if some have none."""
+    """Write a comment for each finding that is shown. Exit status: 0, 1 if some have none, 2 if a rule crashed."""
     from racelint import run
     from racelint.comment_rules import NAMES
     from racelint.languages import front_ends
@@ -62,7 +62,8 @@ def add_ignores(request: Request, rules: Sequence[Rule], reason: str, shape: Sha
         place = f"{view.path(finding.location.path)}:{finding.location.line}"
         tell(f"{place}: no comment for {finding.rule}: {finding.message}")
     tell_problems(report.errors, () if shape.quiet else report.notes)
+    tell_failures(report.failed)
     if not shape.quiet:
         comments = f"{added.comments} comment{'' if added.comments == 1 else 's'}"
         tell(f"wrote {comments} in {added.files} file{'' if added.files == 1 else 's'}")
-    return FOUND if about_comments or added.left else 0
+    return UNABLE if report.failed else FOUND if about_comments or added.left else 0

@@ -34,6 +34,8 @@ def baseline(paths: tuple[str, ...], output: Path | None, prune: bool, **options
     with ProgressBar(options["progress"] and not options["quiet"], options["colour"]) as progress:
         analysed = run.analyse(request, progress)
         found = run.sort_out(request, analysed, rules)
+    if found.failed:
+        raise run.RuleError(found.failed[0])  # the file would lack what that rule has found before
     compared = found.compared(before)
     gone = set(compared.stale)
     kept = [entry for entry in before.entries if entry not in gone]

@@ -16,7 +16,7 @@ from racelint.cli import adopt, fixing, outputs
 from racelint.cli.completion import rule_names
 from racelint.cli.options import FILE, FOUND, PACKS, UNABLE
 from racelint.cli.settings import settings_of
-from racelint.cli.streams import ProgressBar, deliver, tell_problems, verbosely
+from racelint.cli.streams import ProgressBar, deliver, tell_failures, tell_problems, verbosely
 from racelint.reporters import View
 
 if TYPE_CHECKING:
@@ -96,8 +96,9 @@ def check(
             shape = shape.beside_patch()
         notes = _write(report, shape, rules, started)
     tell_problems((*report.errors, *unwritable), () if shape.quiet else (*report.notes, *notes))
+    tell_failures(report.failed)
     failing = [finding for finding in report.findings if settings.fail_on and finding.severity >= settings.fail_on]
-    return UNABLE if unwritable else FOUND if failing else 0
+    return UNABLE if unwritable or report.failed else FOUND if failing else 0
 
 
 def _named(paths: tuple[str, ...], stdin_filename: str | None) -> tuple[tuple[str, ...], dict[str, bytes]]:

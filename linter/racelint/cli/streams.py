@@ -76,6 +76,12 @@ def tell_problems(errors: Iterable[SourceError], notes: Iterable[str] = ()) -> N
         tell(note)
 
 
+def tell_failures(failures: Iterable[str]) -> None:
+    """Tell on standard error which rules crashed: what they would have found is not known."""
+    for failure in failures:
+        tell(f"racelint: error: {failure}")
+
+
 @contextmanager
 def verbosely(wanted: bool) -> Iterator[None]:
     """Show on standard error what is logged, if it is wanted."""
