@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from racelint.analysis.effects import Start
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, FunctionValue
+from racelint.analysis.values import Captured, FunctionValue, Param, Value
 from racelint.model import Call
 
 if TYPE_CHECKING:
     from racelint.analysis.summaries import Summaries
 
-SPAWNED = frozenset({"thread", "pool", "greenlet"})
+SPAWNED = frozenset({"thread", "pool", "greenlet", "loop"})
 
 
 class Spawning:
@@ -48,11 +49,21 @@ class Spawning:
         given = Captured(decorator, parameters[0].name)
         kinds: set[str] = set()
         for wrapper in self._within(decorator):
-            kinds.update(start.kind for start in self._summaries.of(wrapper).starts if start.callee == given)
+            started = self._summaries.of(wrapper).starts
             effects = self._summaries.effects.get(wrapper)
             if effects is None or any(site.callee == given for site in effects.calls.values()):
                 return ""
+            kinds.update(start.kind for start in (*started, *effects.starts.values()) if self._is_for(start, given))
         return kinds.pop() if len(kinds) == 1 and kinds <= SPAWNED else ""
+
+    def _is_for(self, start: Start, given: Value) -> bool:
+        """Whether what is started is what a decorator was given, or a helper that gets that and calls it."""
+        if not isinstance(start.callee, FunctionValue) or start.callee == given:
+            return start.callee == given
+        called = {invoke.callee for invoke in self._summaries.of(start.callee.function).invokes}
+        first = start.callee.receiver is not None
+        places = [index for index, values in enumerate(start.args, first) if given in values]
+        return any(Param(start.callee.function, index) in called for index in places)
 
     def _within(self, function_id: str) -> Iterator[str]:
         for inner in self._inner[function_id]:
