@@ -94,7 +94,7 @@ class Singles:
 
     def _programs(self, function_id: str, steps: int) -> Programs:
         function = self._symbols.functions[function_id][1]
-        if function.name in START:
+        if function.name in START and not function.owner:
             return frozenset({function_id})
         if function_id in self._commands:  # each is another program, as far as a process goes
             return frozenset({function_id}) if self.programs(self._commands[function_id], steps - 1) else NEVER
