@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.body import Body
 from racelint.analysis.state import MAYBE_HELD, State, join
-from racelint.model import Attr, Call, Defer, Expr, Item
+from racelint.model import Attr, Call, Defer, Expr, Item, Name
 from racelint.record import records
 from racelint.span import Span
 
@@ -18,8 +18,23 @@ class Deferring(Body):
         """A call is put off until the function is left; in a loop it counts once. What it needs is read at once."""
         for expr in _needed(stmt.call):
             self.use(expr, state)
+        stmt = self._settled(stmt, state)
         if all([known != stmt for known, _ in state.deferred]):
             state.deferred = (*state.deferred, (stmt, True))
+
+    def _settled(self, stmt: Defer, state: State) -> Defer:
+        """A deferred call on what a variable holds now, if that will hold something else later."""
+        match stmt.call:
+            case Call(func=Attr(base=Attr() | Name() as base) as func) as call if self._is_replaced(_first(base)):
+                kept = Name(f"@{base.span.line}:{base.span.column}", "local", base.span)
+                state.variables[kept.name] = self.evaluate(base, state)
+                return stmt._replace(call=call._replace(func=func._replace(base=kept)))
+        return stmt
+
+    def _is_replaced(self, name: str) -> bool:
+        """Whether a variable of the function gets more than one value."""
+        given = any(parameter.name == name for parameter in self.function.parameters)
+        return len(self.function.bindings.get(name, ())) + given > 1
 
     def run_deferred(self, left: list[State]) -> list[State]:
         """The states in which the function is left once its deferred calls have run."""
@@ -51,6 +66,13 @@ class Deferring(Body):
             state.held = tuple([held for held in state.held if held.kind != MAYBE_HELD or held.lock not in given])
         self.was_read = frozenset()
         return state
+
+
+def _first(expr: Expr) -> str:
+    """The local variable at which a path begins."""
+    while isinstance(expr, Attr):
+        expr = expr.base
+    return expr.name if isinstance(expr, Name) and expr.scope == "local" else ""
 
 
 def _needed(call: Expr) -> Iterator[Expr]:

@@ -370,7 +370,8 @@ class Operations(Body):
         for name, record in self.symbols.types[type_id][1].fields.items():
             path = field(value, name)
             inner = self.types.of(path)
-            if path == UNKNOWN or (isinstance(inner, LibraryType) and self.types.container(path) is None):
+            inline = isinstance(inner, LibraryType) and not inner.pointer and self.types.container(path) is None
+            if path == UNKNOWN or inline:
                 continue
             if isinstance(inner, ClassType) and inner.value:
                 if levels > 0:
