@@ -12,7 +12,7 @@ from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import Substitute, depth, element, is_seen, one_of, repacked, root, underlying, unite
+from racelint.analysis.paths import Substitute, depth, element, is_seen, one_of, prefixes, repacked, root, underlying, unite
 from racelint.analysis.sharing import FIELD, Content
 from racelint.analysis.state import (
     CLOSED,
@@ -681,11 +681,15 @@ class Body(Flow[State, Frame]):
             for frame in self.frames
             if frame.loop
             for container, _ in frame.iterated
-            if container in state.heap.get(container, (container,))  # else it was taken out before
+            if self.is_in_its_place(container, state)
         ]
         self.effects.suspend(span, state)
         state.crossed |= {(container, loop, span) for container, loop in iterated}
         state.waited = True
+
+    def is_in_its_place(self, container: Value, state: State) -> bool:
+        """Whether a path still leads to a container; not if the function has put something else in its place."""
+        return all(step in state.heap.get(step, (step,)) for step in prefixes(container))
 
     def collecting(self) -> Collecting:
         """Gather the resizes that happen inside a `with`."""

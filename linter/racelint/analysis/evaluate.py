@@ -396,7 +396,8 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         held = tuple([h.lock for h in surely_held(state.held)])
         known = self.summary.yields_held
         self.summary.yields_held = held if known is None else tuple([lock for lock in known if lock in held])
-        live = [container for frame in self.frames for container, _ in frame.iterated]
+        walked = [container for frame in self.frames for container, _ in frame.iterated]
+        live = [container for container in walked if self.is_in_its_place(container, state)]
         self.summary.rounds |= any([container in frame.watched for container in live for frame in self.frames])
         if expr.delegated:
             live += [container for value in values for container in containers(value)]
