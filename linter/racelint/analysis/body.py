@@ -12,7 +12,18 @@ from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
-from racelint.analysis.paths import Substitute, depth, element, is_seen, one_of, prefixes, repacked, root, underlying, unite
+from racelint.analysis.paths import (
+    Substitute,
+    depth,
+    element,
+    is_seen,
+    one_of,
+    prefixes,
+    repacked,
+    root,
+    underlying,
+    unite,
+)
 from racelint.analysis.sharing import FIELD, Content
 from racelint.analysis.state import (
     CLOSED,
