@@ -509,8 +509,11 @@ class Calls(Replay, Library):
         self._hand_on(function_id, function, bound, call)
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)
+        stopped = self.stopped
         results = self._replay(function_id, function, summary, bound, call, state)
-        if any([isinstance(value, Literal) for value in results]) and self._is_overridden(function_id, receiver):
+        doubtful = self.stopped or any([isinstance(value, Literal) for value in results])
+        if doubtful and self._is_overridden(function_id, receiver):
+            self.stopped = stopped  # another one may return, and give something else
             results = union(results, NOTHING_KNOWN)
         return self.remembered(function_id, function, results, call, state)
 
