@@ -180,10 +180,18 @@ class Sources:
         return isinstance(element, LibraryType) and element.pointer and "/" in element.name
 
     def is_data(self, type_id: str) -> bool:
-        """Whether a type is one of data: of other habits, an interface, or with something that makes copies of it."""
+        """Whether a type is one of data: of other habits, or with something that makes copies of it.
+
+        An interface is what the program's own types are that implement it, if there are any.
+        """
         source, record = self._symbols.types[type_id]
-        known = source.module.traits.duck_typed or record.is_interface
-        return known or any(self._symbols.method(type_id, name) for name in DATA)
+        if source.module.traits.duck_typed:
+            return True
+        behind = [t for t in self._symbols.subtypes(type_id) if not self._symbols.types[t][1].is_interface]
+        if record.is_interface and not behind:
+            return True
+        meant = behind if record.is_interface else [type_id]
+        return any(self._symbols.method(each, name) for each in meant for name in DATA)
 
     def _is_option(self, owner: str, record: FieldRecord) -> bool:
         for assigned in record.values:
