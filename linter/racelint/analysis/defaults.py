@@ -128,12 +128,25 @@ def _passing(args: tuple[Expr, ...], names: list[str]) -> Passing:
 
 
 def _is_filled(function: Function, name: str, span: Span) -> bool:
-    """Whether a spot is passed only where a parameter has entries: `if "key" in conditions:`, `if conditions:`."""
+    """Whether a spot is passed only where a parameter has entries: `if "key" in conditions:`, `for key in conditions`."""
     for stmt in around(function.body, span):
         match stmt:
+            case Loop(iterable=iterable) if iterable is not None and _walks(iterable, name):
+                return True
             case Branch(test=Name(name=tested) | Op(operator="in", operands=(_, Name(name=tested)))) if tested == name:
                 return True
     return False
+
+
+def _walks(iterable: Expr, name: str) -> bool:
+    """Whether a loop walks a parameter: itself, a view of it (`items()`), a copy (`list(...)`)."""
+    match iterable:
+        case Call(func=Attr(base=Name(name=walked)), args=()):
+            return walked == name
+        case Call(func=Name(), args=(Name() | Call() as first,)):
+            return _walks(first, name)
+        case _:
+            return _is_it(iterable, name)
 
 
 def picks_elements(function: Function, change: Change) -> bool:
