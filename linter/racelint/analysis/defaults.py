@@ -128,7 +128,7 @@ def _passing(args: tuple[Expr, ...], names: list[str]) -> Passing:
 
 
 def _is_filled(function: Function, name: str, span: Span) -> bool:
-    """Whether a spot is passed only where a parameter has entries: `if "key" in conditions:`, `for key in conditions`."""
+    """Whether a spot is passed only where a parameter has entries: `if conditions:`, `for key in conditions:`."""
     for stmt in around(function.body, span):
         match stmt:
             case Loop(iterable=iterable) if iterable is not None and _walks(iterable, name):
