@@ -28,14 +28,15 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 # The manifest
 
 
-def test_manifest_fits_its_schema() -> None:
+@pytest.mark.parametrize("file", ["cases.json", "blind_cases.json"])
+def test_manifest_fits_its_schema(file: str) -> None:
     schema = json.loads(cases.SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    rows = json.loads(cases.FILE.read_text(encoding="utf-8"))
+    rows = json.loads((FIELD / file).read_text(encoding="utf-8"))
     jsonschema.validate(rows, schema)
     names = [(entry["lang"] != "python", entry["id"]) for entry in rows]
     assert names == sorted(set(names)), "one entry a bug, Python first, in order of their names"
-    assert len(cases.FILE.read_text(encoding="utf-8").splitlines()) == len(rows) + 2, "one line an entry"
+    assert len((FIELD / file).read_text(encoding="utf-8").splitlines()) == len(rows) + 2, "one line an entry"
 
 
 MISFITS: list[dict[str, Any]] = [
