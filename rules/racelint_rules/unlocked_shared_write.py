@@ -128,8 +128,6 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself).
     - a field that a constructor stores for the first time when it has started the thread that reads it, itself, by a
       base class or by an object that it hands itself to, if the thread waits for nothing before;
-    - what one of several workers stores of what it alone was given (`self.url = url`) in a field of an object that they
-      share, to read it again, itself or in what it calls;
     - a callback that one method calls at once or keeps, by what it finds set, while another one sets that and then
       calls what is kept: each side looks, and they miss each other. That two threads have to do with it is shown by
       an event or a lock of the object that the other method uses, or by their contexts.

@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import READS, Access, Effects
 from racelint.analysis.objects import SHARED
-from racelint.analysis.places import ANY_LOCK, ASYNC, Place, may_overlap, overlap
+from racelint.analysis.places import ANY_LOCK, ASYNC, Place
 from racelint.analysis.races import Races
 from racelint.analysis.spots import Pair, Spot
-from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import NEAR
 from racelint.span import Span
 
-THREADS = frozenset({"thread", "pool", "handler"})
 BEGINNING = Span(0, 0, 0, 0)
 
 
@@ -30,41 +28,31 @@ class _Step(NamedTuple):
 
 
 class Overwriting:
-    """Finds what one of several tasks or threads stores of what it alone was given, and reads when others have run."""
+    """Finds what one of several tasks stores of what it alone was given, and reads when others have run."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, races: Races) -> None:
-        self._symbols = symbols
+    def __init__(self, effects: dict[str, Effects], contexts: Contexts, races: Races) -> None:
         self._effects = effects
         self._contexts = contexts
         self._races = races
 
-    def by_tasks(self) -> Iterator[Pair]:
+    def all(self) -> Iterator[Pair]:
         """One for each place, by the shortest way; the store comes first."""
-        yield from self._all(self._is_task)
-
-    def by_threads(self) -> Iterator[Pair]:
-        """Likewise; they need not wait for others to run."""
-        yield from self._all(lambda context: context.kind in THREADS and not self._is_task(context))
-
-    def _all(self, counts: Callable[[Context], bool]) -> Iterator[Pair]:
         for place, spots in self._races.spots.items():
-            stores = [spot for spot in spots if self._is_own(spot)]
-            found = [
-                pair for store in stores if counts(self._contexts.roots[store.entry.context])
-                for pair in self._read_later(place, store, spots)
-            ]  # fmt: skip
+            found = [pair for store in spots if self._is_own(store) for pair in self._read_later(place, store, spots)]
             if found:
                 yield min(found, key=lambda pair: self._races.ways.steps(pair.first, pair.second))
 
-    def _is_task(self, context: Context) -> bool:
-        return context.is_loop or self._symbols.functions[context.function][1].is_async
-
     def _is_own(self, store: Spot) -> bool:
-        """Whether one of several contexts stores what it was given, on an object that all of them share."""
+        """Whether one of several tasks stores what it was given, on an object that all of them share.
+
+        Requests and threads do so mostly to set what others are to see: of five such reports none was right.
+        """
         context, access = self._contexts.roots[store.entry.context], store.access
         if not isinstance(access, Access) or access.span not in self._effects[store.function].of_call:
             return False
-        return context.many and not context.is_external and store.receiver == SHARED and store.located.certain
+        several = context.kind == "task" and context.many
+        alone = bool(store.constructor) or not store.located.certain
+        return several and store.receiver == SHARED and not (alone or _is_guarded(store))
 
     def _read_later(self, place: Place, store: Spot, spots: list[Spot]) -> Iterator[Pair]:
         for read in spots:
@@ -73,20 +61,12 @@ class Overwriting:
                 and isinstance(read.access, Access)
                 and read.entry.context == store.entry.context
                 and read.receiver == SHARED
-                and not self._is_guarded(store, read)
+                and not _is_guarded(read)
                 and not self._races.ways.is_far(read, NEAR + 1)
                 and self._comes_later(store, read, spots)
             ):
                 sure = read.entry.sure and store.entry.sure
                 yield Pair(place, store, read, "overwritten", "contexts", 3 if sure else 1)
-
-    def _is_guarded(self, store: Spot, read: Spot) -> bool:
-        """Whether a lock keeps others out, at both or perhaps from one to the other."""
-        if self._is_task(self._contexts.roots[store.entry.context]):
-            return any(lock.startswith((ASYNC, ANY_LOCK)) for lock in (*store.locks, *read.locks))
-        ways = self._races.ways
-        one, two = ways.locks(store, read), ways.locks(read, store)
-        return overlap(one, two) or may_overlap(one, two)
 
     def _comes_later(self, store: Spot, read: Spot, spots: list[Spot]) -> bool:
         """Whether a read comes after a store, other tasks run in between, and nothing is stored anew."""
@@ -99,7 +79,7 @@ class Overwriting:
             calls = self._effects[there[parting].function].calls
             setter = there[parting + 1].function
             stored += [_Step(there[parting].function, span) for span, callee in calls if callee == setter]
-        waits = not self._is_task(self._contexts.roots[store.entry.context])
+        waits = False
         for step in here[parting:]:
             start = there[parting].span if step is here[parting] else BEGINNING
             if step.span <= start or any(s.function == step.function and start < s.span < step.span for s in stored):
@@ -112,3 +92,8 @@ class Overwriting:
         """The calls from the context's root to an access, and the access."""
         way = self._contexts.way(spot.function, spot.entry)
         return [*[_Step(function, span) for function, span in way], _Step(spot.function, spot.access.span)]
+
+
+def _is_guarded(spot: Spot) -> bool:
+    """Whether a lock may keep other tasks out."""
+    return any(lock.startswith((ASYNC, ANY_LOCK)) for lock in spot.locks)

@@ -134,7 +134,7 @@ class Program:
         """The worst race of each place: two accesses, one a write, by contexts proven parallel, no common lock."""
         linked = self._link()
         told = {(breach.function, breach.span.line) for breach in linked.breaches if breach.confidence > 1}
-        more = (*linked.late_fields.all(), *linked.missed_calls.all(), *linked.overwriting.by_threads())
+        more = (*linked.late_fields.all(), *linked.missed_calls.all())
         shown = {place for place, pair in linked.pairs.items() if pair.confidence > 1}
         more = tuple([pair for pair in more if pair.place not in shown])
         placed = {pair.place for pair in more}
@@ -184,7 +184,7 @@ class Program:
     def overwritten(self) -> Iterator[Race]:
         """What one of several tasks keeps for itself in a shared place, and reads when others have run."""
         linked = self._link()
-        for pair in linked.overwriting.by_tasks():
+        for pair in linked.overwriting.all():
             yield linked.teller.pair(pair)
 
     def crossed_iterations(self) -> Iterator[Race]:
@@ -246,7 +246,7 @@ class Program:
                 races,
                 pairs,
                 suspensions,
-                Overwriting(self._symbols, effects, contexts, races),
+                Overwriting(effects, contexts, races),
                 teller,
                 late_locks,
                 late_fields,
