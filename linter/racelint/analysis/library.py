@@ -241,7 +241,8 @@ class Library(Origins):
         if name in container.reads and change != "remove":
             self.note(base, "peek", call, state, container.kind if known else "?")
         if name in container.reads and container.kind != "list":
-            result = self.opaque(self.read(element(base, key), state), call, state)
+            result = self.from_table(base, key, state) if change is None else ()
+            result = result or self.opaque(self.read(element(base, key), state), call, state)
             if name == "get" and len(args) > 1:
                 result = union(result, tuple([v for v in args[1] if not isinstance(v, Fresh) and v != NONE]))
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
