@@ -21,6 +21,7 @@ SHARED = {
     "half": "{origin} is copied to be changed, and the copy shares with it what it refers to",
     "argument": "the default of {origin} is made once: all calls without that argument share it",
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
+    "part": "an entry of {origin} is copied to be changed, and the copy shares what lies deeper with it",
     "live": "{origin} is the object's own state, not a copy of it",
 }
 MIRRORED = {"library", "mirror"}  # what is asked for has more readers, and the truth is elsewhere
@@ -30,6 +31,7 @@ HARM = {
     "argument": "the next call without that argument finds what this one has left there",
     "state": "what was to be a copy changes the original",
     "half": "what was to be a copy changes the original",
+    "part": "what was to be a copy changes the original",
     "chosen": "whoever takes it next gets what was changed for this one",
     "setting": "the next one who reads the setting gets what was meant for this one",
     "option": "the next one who reads the setting gets what was meant for this one",
@@ -125,6 +127,7 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
       shared object, if they are changed under another name than their own;
     - a parameter's default that is a list or dict; a mapping of an object or module that is copied to be changed, and
       changed deeper than the copy goes;
+    - an entry of what a function is given, if it is copied to be changed, and changed deeper than the copy goes;
     - in Go a parameter's struct that is copied to be changed likewise, and a variable's object that a function takes
       as one of several and changes while nobody changes it by its name.
 
@@ -252,7 +255,7 @@ def _finding(mutation: CacheMutation, others: list[CacheMutation], callers: list
 
 def _remedy(mutation: CacheMutation) -> Remedy | None:
     """A deep copy, safe where what is shared is data for sure; in Go only objects of libraries' caches have one."""
-    if mutation.kind in ("argument", "chosen", "half") or not mutation.can_deep_copy:
+    if mutation.kind in ("argument", "chosen", "half", "part") or not mutation.can_deep_copy:
         return None
     came = mutation.came
     here = came is not None and came.path == mutation.location.path and mutation.kind != "handler"
@@ -280,6 +283,8 @@ def _changed(mutation: CacheMutation) -> str:
             return f"the object that the cache gives to {mutation.handler or 'this handler'}"
         case "argument":
             return f"the default of {mutation.origin}"
+        case "part":
+            return f"an entry of {mutation.origin}"
         case "library" | "memo" | "mirror" | "cache" | "lazy":
             return f"an object of {mutation.origin}"
         case _:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from racelint.api import Finding, Program, Race, Severity, rule
-from racelint_rules._shared import context_words, finding, verb
+from racelint_rules._shared import context_words, finding, harm, verb
 
 
 @rule(languages=("python",), since="0.2")
@@ -15,6 +15,9 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
     In coroutines: a write that depends, by a condition or by data, on a read of the same place from before a suspension
     (`await`, `async for`, `async with`, `yield` in old coroutines), while another task, or another instance of this
     one, may write the place meanwhile and no asyncio lock is held over both.
+
+    Also: what one of several tasks stores of what it alone was given (its message, its request) in a field of an object
+    that they share, to read it again after a suspension.
 
     ## Why it is a bug
 
@@ -54,6 +57,9 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
     never suspend; for callers of start(), stop() and the like, which are called once; over long chains of calls; and
     where an object may be the task's own.
 
+    What a task keeps for itself is shown only between tasks that the project starts, several at a time on one object:
+    callers may mean to set what others are to see. Silent: what is stored anew before it is read.
+
     ## Known limits
 
     Branches are not told apart: a wait on one way counts for what follows it on the other.
@@ -69,6 +75,16 @@ def stale_write_across_await(program: Program) -> Iterator[Finding]:
             f"other tasks run while this one waits, and {context_words(race.second)} may have {verb(race.second)} it",
             "what was read before the wait may no longer hold: the work is done twice, or the other write is lost",
             "hold an asyncio.Lock over both, or test again after the wait",
+        )
+    for race in program.overwritten():
+        yield finding(
+            race,
+            "stale-write-across-await",
+            Severity.WARNING,
+            f"{race.symbol} is stored by {context_words(race.first)} for itself, and read by it after a wait",
+            "several of these tasks run on one object, and each of them stores it anew",
+            harm(race),
+            "keep it in a local variable of the call, and pass it on as an argument",
         )
 
 

@@ -550,6 +550,15 @@ class Body(Flow[State, Frame]):
         assigned = state.heap.get(path)
         return (path,) if assigned is None else assigned
 
+    def from_table(self, base: Value, key: Value, state: State) -> Values:
+        """The functions of a table that is made here, of which one is looked up; () if it is none, or known by its key.
+
+        `{"get": self.get, "put": self.put}[method]`
+        """
+        keys = self.displays.get(base, ()) if isinstance(base, Fresh) and not isinstance(key, Literal) else ()
+        held = unite([state.heap.get(element(base, each), NOTHING_KNOWN) for each in keys])
+        return held if keys and all([isinstance(value, FunctionValue | Partial) for value in held]) else ()
+
     def opaque(self, values: Values, span: Span, state: State) -> Values:
         """Something of which nothing is known is still one object: the same wherever the program hands it on."""
         return (Result(self.site(span, state)),) if values == NOTHING_KNOWN else values

@@ -99,7 +99,7 @@ class Caches:
                 chain = [function_id, *[call.function for call in change.calls], change.function]
                 if not self._is_own(origin, chain) and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
-                    copied = origin.kind == "half" or any(_is_copied(step, origin) for step in way)
+                    copied = origin.kind in ("half", "part") or any(_is_copied(step, origin) for step in way)
                     yield CacheWrite(origin, change, function_id, target, copied)
 
     # --- which changes count ------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Caches:
                 return plain and self._defaults.leaks(origin.start, target, change)
             case "lazy":
                 return plain and (bool(entries) or not direct)  # who names it fills it
-            case "state":
+            case "state" | "part":
                 keyed = all(isinstance(step, Element) and not isinstance(step.key, Member) for step in entries)
                 return plain and keyed and bool(entries) and not self._is_object(target)
             case "half":
@@ -267,7 +267,10 @@ class Caches:
                 return "it"
 
     def _half_copied_mapping(self, target: Value, reworked: set[Value]) -> Iterator[tuple[Value, Origin]]:
-        """A lasting mapping that a function has copied to change the copy, when it changes what both share."""
+        """A mapping that a function has copied to change the copy, when it changes what both share.
+
+        It lasts: a module's, an object's, or an entry of what the function was given, which goes on holding it.
+        """
         for start in prefixes(target):
             if isinstance(start, Copy) and start in reworked:
                 base = start.base
@@ -277,6 +280,8 @@ class Caches:
                     owner = base.base.type if isinstance(base.base, TypeValue) else self._types.class_of(base.base)
                     if owner is not None:
                         yield target, Origin("state", base, "", f"{owner.rpartition(':')[2]}.{base.name}")
+                elif isinstance(base, Element) and isinstance(root(base), Param):
+                    yield target, Origin("part", base, "", self._named(base))
                 return
 
 

@@ -17,7 +17,8 @@ from racelint.finding import Step
 from racelint.span import Location
 
 MOST_READERS = 3
-BEGINNINGS = frozenset({"argument", "default", "state", "half", "option", "setting"})  # the next one starts from it
+# The next one starts from it.
+BEGINNINGS = frozenset({"argument", "default", "state", "half", "part", "option", "setting"})
 GROWTH = frozenset({".append()", ".appendleft()", ".extend()", ".insert()", "+="})
 
 

@@ -38,6 +38,7 @@ TAKING = frozenset(
     {"remove", "discard", "pop", "popleft", "popitem", "clear"}
 )  # methods that presume that there is something
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
+MOST_REGISTERED = 8  # functions of one generic function that a call is followed into
 _NOWHERE = Span(0, 0, 0, 0)
 
 
@@ -420,6 +421,8 @@ class Calls(Replay, Library):
         receiver: Value | None,
     ) -> Values:  # fmt: skip
         targets = self._targets(function_id, receiver)
+        if self._dispatches(*self.symbols.functions[function_id]):
+            return self._invoke_registered(targets, given, keywords, call, state)
         if targets == [function_id]:
             return self._invoke_one(function_id, given, keywords, call, state)
         outer, self.certain = (
@@ -435,6 +438,19 @@ class Calls(Replay, Library):
         self.stopped = ends or all(stops)  # one that only panics ends nothing where another may be meant
         self.certain = outer
         return unite(results)
+
+    def _dispatches(self, source: Source, function: Function) -> bool:
+        """Whether the class of its first argument decides which of several functions a call runs."""
+        return any([self._is_decorated(source, decorator, "dispatches") for decorator in function.decorators])
+
+    def _invoke_registered(
+        self, targets: list[str], given: tuple[Values, ...], keywords: Keywords, call: Span, state: State
+    ) -> Values:
+        """Call one of those that are registered, here or elsewhere: what it gives is not known, nor that it ends."""
+        outer, ends, self.certain = self.certain, self.stopped, False
+        results = unite([self._invoke_one(target, given, keywords, call, state) for target in targets])
+        self.certain, self.stopped = outer, ends
+        return union(results, NOTHING_KNOWN)
 
     def run_coroutine(self, value: Partial, call: Span, state: State) -> Values:
         """Run a coroutine object to its end."""
@@ -474,8 +490,10 @@ class Calls(Replay, Library):
         return self._dispatch(function_id, ((receiver,), *args), keywords, call, state, receiver)
 
     def _targets(self, function_id: str, receiver: Value | None) -> list[str]:
-        """The function, and, if it is only there to be overridden, what overrides it."""
+        """The function, and what is registered for other classes of its argument; what overrides an abstract one."""
         source, function = self.symbols.functions[function_id]
+        if self._dispatches(source, function):
+            return [function_id, *self.symbols.registered(function_id)[:MOST_REGISTERED]]
         if receiver is None or not function.owner or not is_abstract(function):
             return [function_id]
         owner = self.types.class_of(receiver) or f"{source.name}:{function.owner}"
@@ -542,12 +560,12 @@ class Calls(Replay, Library):
 
     def _is_deferred(self, source: Source, function: Function) -> bool:
         """Whether a decorator makes calls run later, in another place."""
-        for decorator in function.decorators:
-            named = decorator.func if isinstance(decorator, Call) else decorator
-            value = self.symbols.static(source.name, named)
-            if isinstance(value, Builtin) and self.knowledge.does(value.name, "defers"):
-                return True
-        return False
+        return any([self._is_decorated(source, decorator, "defers") for decorator in function.decorators])
+
+    def _is_decorated(self, source: Source, decorator: Expr, does: str) -> bool:
+        named = decorator.func if isinstance(decorator, Call) else decorator
+        value = self.symbols.static(source.name, named)
+        return isinstance(value, Builtin) and self.knowledge.does(value.name, does) is not None
 
     def _invoke_override(
         self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State

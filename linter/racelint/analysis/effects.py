@@ -205,6 +205,7 @@ class Effects:
     renewals: set[tuple[Value, Span]] = field(default_factory=set)  # groups that get new members, and where
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
+    of_call: set[Span] = field(default_factory=set)  # stores of what this very call was given, or a part of it
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given

@@ -250,7 +250,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         if key == UNKNOWN and len(keys) > 1 and not self.traits.duck_typed:
             found = self.types.structures.element(self.types.of(base), "value")
             return (Result(self.site(span, state), self.types.text(found)),) if found is not None else NOTHING_KNOWN
-        return self.read(element(base, key), state)
+        return self.from_table(base, key, state) or self.read(element(base, key), state)
 
     def _build(self, expr: Build, state: State) -> Values:
         spread = next((p for p in expr.parts if isinstance(p, Star)), None)

@@ -54,6 +54,8 @@ class Library(Origins):
             return unite(
                 [self._library_method(base, method, args[1:], call, state) for base in args[0]]
             )  # dict.pop(d, k)
+        if args and self.knowledge.does(name, "takes-one") is not None:
+            self.use_next(args[0], call, state)
         row = self.knowledge.does(name, "calls-while-iterating")
         if row is not None:
             self._calls_while_iterating(row, args, keywords, call, state)
@@ -239,7 +241,8 @@ class Library(Origins):
         if name in container.reads and change != "remove":
             self.note(base, "peek", call, state, container.kind if known else "?")
         if name in container.reads and container.kind != "list":
-            result = self.opaque(self.read(element(base, key), state), call, state)
+            result = self.from_table(base, key, state) if change is None else ()
+            result = result or self.opaque(self.read(element(base, key), state), call, state)
             if name == "get" and len(args) > 1:
                 result = union(result, tuple([v for v in args[1] if not isinstance(v, Fresh) and v != NONE]))
         if change is not None and not (name == "update" and self._adds_nothing(args, base, state)):
@@ -261,6 +264,13 @@ class Library(Origins):
         use = row.use(method) if row is not None else None
         if row is not None and use is not None:
             self.note(base, use, call, state, RUNNING if row.is_running(method) else STATEFUL)
+
+    def use_next(self, iterators: Values, span: Span, state: State) -> None:
+        """An element is asked for of an iterator, which has a state of its own."""
+        for iterator in iterators:
+            found = self.types.of(iterator)
+            if isinstance(found, LibraryType):
+                self.use_state(iterator, found.name, "__next__", span, state)
 
     def _is_no_container(self, guess: Container, name: str, args: tuple[Values, ...], by_name: bool) -> bool:
         """Whether what has no type takes what no container does: arguments by name (options of a copy apart), a key

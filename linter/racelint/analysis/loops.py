@@ -185,7 +185,10 @@ class Loops(Body):
                 self.effects.cross(container, loop_span, span, state.joined)
 
     def _leads_back(self, event: Resize, container: Value) -> bool:
-        return bool(event.calls) and Parents(self.symbols, self.types).leads_back(event.container, container)
+        parents = Parents(self.symbols, self.types)
+        return bool(event.calls) and (
+            parents.leads_back(event.container, container) or parents.is_of_the_one(event.container, container)
+        )
 
     def conflict(
         self, container: Value, style: str, loop: Place, at: Place | None, event: Resize, doubtful: bool = False

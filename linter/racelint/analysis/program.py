@@ -28,6 +28,7 @@ from racelint.analysis.latefields import LateFields
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.leaving import Leaving
 from racelint.analysis.missedcalls import MissedCalls
+from racelint.analysis.overwriting import Overwriting
 from racelint.analysis.places import Place, Places
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.sending import Sending
@@ -64,6 +65,7 @@ class _Linked(NamedTuple):
     races: Races
     pairs: dict[Place, Pair]
     suspensions: Suspensions
+    overwriting: Overwriting
     teller: Teller
     late_locks: LateLocks
     late_fields: LateFields
@@ -179,6 +181,12 @@ class Program:
         for stale in linked.suspensions.stale_writes():
             yield linked.teller.stale(stale)
 
+    def overwritten(self) -> Iterator[Race]:
+        """What one of several tasks keeps for itself in a shared place, and reads when others have run."""
+        linked = self._link()
+        for pair in linked.overwriting.all():
+            yield linked.teller.pair(pair)
+
     def crossed_iterations(self) -> Iterator[Race]:
         """Iterations that go on across a suspension, of containers that another task may resize meanwhile."""
         linked = self._link()
@@ -238,6 +246,7 @@ class Program:
                 races,
                 pairs,
                 suspensions,
+                Overwriting(effects, contexts, races),
                 teller,
                 late_locks,
                 late_fields,

@@ -65,6 +65,16 @@ class Starting(Body):
     opening = False  # the value at hand comes from a call that opens something
     updating = False  # the assignment at hand is `x += ...`
 
+    def _share_captured(self, callee: Value, state: State) -> None:
+        """A closure that is started knows the project's objects that variables of this function hold by then."""
+        if not isinstance(callee, FunctionValue) or not callee.function.startswith(f"{self.id}."):
+            return
+        for name in sorted(self.symbols.captured_by(callee.function)):
+            held = tuple([v for v in state.variables.get(name, ()) if isinstance(v, Fresh) and self.types.class_of(v)])
+            if held and self.traits.duck_typed:
+                self.effects.new_in[name] = union(self.effects.new_in.get(name, ()), held)
+                self.effects.escaped.update(held)
+
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", again: bool = False,
@@ -91,6 +101,7 @@ class Starting(Body):
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
+            self._share_captured(callee, state)
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
         if kind == GOROUTINE:

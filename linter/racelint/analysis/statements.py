@@ -266,6 +266,8 @@ class Statements(Calls, Asking):
         if is_shared_path(path) or self._is_known_elsewhere(root(path)):
             kind = "update" if self.updating else "store"
             self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
+            if kind == "store" and self.traits.duck_typed and all([self._is_of_call(value) for value in values]):
+                self.effects.of_call.add(span)
             for value in values:
                 self._store_callables(path, value)
             self.publish(path, values, state)
@@ -279,6 +281,11 @@ class Statements(Calls, Asking):
             self._start_assigned(path, values, span, state)
         state.heap[path] = values
         state.checks.pop(path, None)
+
+    def _is_of_call(self, value: Value) -> bool:
+        """Whether a value is an argument of this call, or lies in one."""
+        start = root(value)
+        return isinstance(start, Param) and start.function == self.id and not self.symbols.is_instance(start)
 
     def _start_assigned(self, path: Field, values: Values, span: Span, state: State) -> None:
         """A library runs what is stored in an attribute of its object: `client.on_message = self.receive`."""

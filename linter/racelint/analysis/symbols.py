@@ -91,6 +91,7 @@ class Symbols:
         self._methods: dict[tuple[str, str], str | None] = {}
         self._stand_ins: dict[str, bool] = {}
         self._captured: dict[str, frozenset[str]] = {}
+        self._registered: defaultdict[str, list[str]] | None = None
         self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
@@ -416,6 +417,19 @@ class Symbols:
             elif record.embedded and (promoted := self.embedding.promoted(subtype, name)):
                 found[promoted] = None
         return list(found)
+
+    def registered(self, function_id: str) -> list[str]:
+        """The functions that decorators make implementations of a generic one: `@function.register(int)`."""
+        if self._registered is None:
+            self._registered = defaultdict(list)
+            for each, (source, function) in self.functions.items():
+                for decorator in function.decorators:
+                    named = decorator.func if isinstance(decorator, Call) else decorator
+                    if isinstance(named, Attr) and named.name == "register":
+                        generic = self.decorator(source.name, function, named.base)
+                        if isinstance(generic, FunctionValue):
+                            self._registered[generic.function].append(each)
+        return self._registered[function_id]
 
     def owner_of(self, function_id: str) -> str:
         """The type that a method belongs to, "" for other functions."""

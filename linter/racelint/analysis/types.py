@@ -40,12 +40,13 @@ from racelint.knowledge import Container, Knowledge
 from racelint.model import Assigned, Const
 from racelint.model import Field as FieldRecord
 
-# Annotations that say less than what is assigned: what has a lock may be told as one of them.
+# Annotations that say less than what is assigned: what has a lock or a state may be told as one of them.
 WIDE = frozenset(
     f"{module}.{name}"
     for module in ("typing", "contextlib")
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
-)
+) | frozenset(f"{module}.{name}" for module in ("typing", "collections.abc") for name in ("Iterator", "Generator"))
+GENERATOR = "types.GeneratorType"
 
 
 class Types:
@@ -237,10 +238,13 @@ class Types:
         return None
 
     def returned(self, function_id: str) -> TypeOf | None:
-        """What a function is declared to return."""
+        """What a function is declared to return, or what a generator function makes."""
         if function_id not in self._returns:
             self._returns[function_id] = None
             _, function = self._symbols.functions[function_id]
-            if function.returns is not None and not function.is_generator:
+            if function.is_generator:
+                made = not (function.is_async or self._symbols.is_coroutine(function_id, self._knowledge))
+                self._returns[function_id] = LibraryType(GENERATOR) if made and not function.decorators else None
+            elif function.returns is not None:
                 self._returns[function_id] = self.annotations.declared(function_id, function.returns)
         return self._returns[function_id]
