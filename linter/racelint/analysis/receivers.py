@@ -12,7 +12,8 @@ from racelint.analysis.objects import ALIVE, FRESH, MAYBE, OWN, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.types import Types
+from racelint.analysis.type_names import RESULTS
+from racelint.analysis.types import ClassType, Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, Result, TypeValue, Value
 
 
@@ -61,11 +62,29 @@ class Receivers:
         return self._places.holder(receiver, entry.type) or ("" if by_steps else ELSEWHERE)
 
     def constructor(self, entry: Entry, site: CallSite, caller: str) -> str:
-        """The constructor that is still at work on the callee's own instance."""
-        if site.receiver is None or not self._symbols.is_instance(site.receiver):
+        """The constructor that is still at work on the callee's own instance: in Go, who makes an object to return it,
+        and has put it nowhere yet.
+        """
+        if site.receiver is None:
+            return ""
+        if isinstance(site.receiver, Fresh):
+            made_here = site.started and site.holder is None and self._is_factory(caller, site.receiver)
+            return caller if made_here else ""
+        if not self._symbols.is_instance(site.receiver):
             return ""
         name = self._symbols.functions[caller][1].name
         return entry.constructor or (caller if name == "__init__" and site.started else "")
+
+    def _is_factory(self, function_id: str, made: Fresh) -> bool:
+        """Whether a plain function's result is of the type of what it has made."""
+        function = self._symbols.functions[function_id][1]
+        if function.owner or made.site.function != function_id or not self._symbols.is_ordered_by_steps(function_id):
+            return False
+        written = function.returns
+        results = written.args if written is not None and written.name == RESULTS else (written,)
+        found = [self._types.annotations.declared(function_id, ref) for ref in results if ref is not None]
+        types = [each.type for each in found if isinstance(each, ClassType)]
+        return any(made.type == each or made.type in self._symbols.subtypes(each) for each in types)
 
     def passed(self, entry: Entry, site: CallSite, callee: str) -> Passed | None:
         """The outermost decorator on the way to what a callee works on; a package's variable is the same behind any."""
