@@ -251,6 +251,8 @@ class Goroutines:
             return False
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
             return False
+        if self._memory.is_disclosed(spot.function, spot.access, context):
+            return False
         names = [self._symbols.functions[function][1].name for function in self._ways.functions(spot)]
         return any(prepares(name) or (stores and served and serves(name)) for name in names)
 
