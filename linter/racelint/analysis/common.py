@@ -34,6 +34,38 @@ class Common:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._known: dict[tuple[str, str], bool] = {}
+        self._sources: dict[str, frozenset[tuple[str, str]]] = {}
+
+    def share(self, one: str, two: str) -> bool:
+        """Whether a function gives fields of two types, "Type.field", the object of one variable of its own.
+
+        `m := &Metrics{}; go NewReader(m).run(); go NewWriter(m).run()`
+        """
+        return not self._variables(one).isdisjoint(self._variables(two))
+
+    def _variables(self, home: str) -> frozenset[tuple[str, str]]:
+        """The variables whose objects a field is given, itself or by what makes its struct, each with its function."""
+        if home not in self._sources:
+            type_id, _, name = home.rpartition(".")
+            given = list(self._given(type_id, name)) if type_id in self._symbols.types else []
+            known = [one for one in given if one is not None] if len(given) <= MOST_GIVEN else []
+            self._sources[home] = frozenset([found for one in known for found in self._from_variable(one)])
+        return self._sources[home]
+
+    def _from_variable(self, given: Given, steps: int = MOST_STEPS) -> Iterator[tuple[str, str]]:
+        value = given.value
+        if isinstance(value, Op) and value.operator == "address":
+            value = value.operands[0]
+        if not isinstance(value, Name) or value.scope == "global":
+            return
+        function = self._symbols.functions[given.function][1]
+        names = [parameter.name for parameter in function.parameters]
+        if value.name not in names:
+            if len(function.bindings.get(value.name, ())) == 1:
+                yield given.function, value.name
+        elif steps > 0 and not (function.owner and names.index(value.name) == 0):
+            for handed in self._handed(given.function, names.index(value.name)):
+                yield from self._from_variable(handed, steps - 1)
 
     def has(self, type_id: str, name: str) -> bool:
         """Whether all that makes objects of a type gives each the same for a field: itself, or what is older."""

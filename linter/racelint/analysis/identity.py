@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from racelint.analysis.common import Common
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects
@@ -31,6 +32,7 @@ class Identity:
         self._contexts = contexts
         self._ways = ways
         self._concrete = Concrete(symbols, effects, contexts)
+        self._common = Common(symbols)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self._made: dict[str, set[str]] = defaultdict(set)  # by a type, the functions that make objects of it
         for function, done in effects.items():
@@ -84,10 +86,14 @@ class Identity:
         return classes(first.function, first.entry).isdisjoint(classes(second.function, second.entry))
 
     def held_apart(self, first: Spot, second: Spot) -> bool:
-        """Whether two objects of one type were found in two fields: two objects, as far as can be told."""
+        """Whether two objects of one type were found in two fields: two objects, as far as can be told.
+
+        Not so where one function has put one object into both.
+        """
         if first.located.type in self._contexts.singles:
             return False
-        return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
+        homes = zip(self._homes(first), self._homes(second), strict=False)
+        return any(one != two and not self._common.share(one, two) for one, two in homes)
 
     def made_by_two(self, first: Spot, second: Spot) -> bool:
         """Whether each side's object was made by another function, which has started on it what leads there."""
@@ -276,7 +282,12 @@ class Identity:
 
     def settles(self, first: Spot, second: Spot) -> bool:
         """Whether it does not matter which of several objects a side is on."""
-        return self.locks_itself(first, second) or self.runs_on_each(first, second)
+        return self.locks_itself(first, second) or self.runs_on_each(first, second) or self._share(first, second)
+
+    def _share(self, first: Spot, second: Spot) -> bool:
+        """Whether each side found its object in another field, and one function has put one object into both."""
+        one, two = next(self._homes(first), ""), next(self._homes(second), "")
+        return one != two and self._common.share(one, two)
 
     def locks_itself(self, first: Spot, second: Spot) -> bool:
         """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""
