@@ -125,10 +125,11 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     longer than two calls together and nothing is taken away; not so the only access without the lock, unless it is of a
     word (a flag, a number, a reference). So is what callers from outside do, on either side, but for maps that are
     iterated, containers that are handed out live, writes under the read side, and plain reads of what is stored: who
-    calls mostly sees to it that the two never meet, or calls one of them before there is any other. One atomic write
-    says as much as a lock (`atomic.AddInt64(&s.n, 1)`): whoever reads or stores the field plainly elsewhere races with
-    it, whosever object it is, and whoever calls. Constructors, and what makes an object or puts it into service, do not
-    count.
+    calls mostly sees to it that the two never meet, or calls one of them before there is any other.
+
+    One atomic write says as much as a lock (`atomic.AddInt64(&s.n, 1)`): whoever reads or stores the field plainly
+    elsewhere races with it, whosever object it is, and whoever calls. Constructors, and what makes an object or puts it
+    into service, do not count.
 
     Low is also a lock of another type than the field's, unless the access without it holds a lock of the field's own,
     or what is there is taken away: mostly that lock keeps the table in which the object lies, and who goes without it
