@@ -186,7 +186,7 @@ class Effects:
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
-    disclosed: dict[Value, set[Span]] = field(default_factory=dict)  # ... that what a callee starts knows; the calls
+    disclosed: dict[Value, set[Span]] = field(default_factory=dict)  # those that what a call starts knows
     given_away: dict[Value, Span] = field(
         default_factory=dict
     )  # what was made here, and the call of a library that gets it

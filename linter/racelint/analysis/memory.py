@@ -156,9 +156,10 @@ class Memory:
 
         `s := &Server{}; s.start(); s.ready = true`
         """
+        if not isinstance(access, Access):
+            return False
         effects = self._effects[function_id]
-        calls = effects.disclosed.get(root(access.path), set()) if isinstance(access, Access) else set()
-        running = calls & access.running if isinstance(access, Access) else calls
+        running = effects.disclosed.get(root(access.path), set()) & access.running
         callees = {site.callee for site in effects.calls.values() if site.span in running}
         under = [self._contexts.started_under.get(callee, ()) for callee in callees if isinstance(callee, str)]
         return any(self._contexts.roots[index] is context for started in under for index in started)
