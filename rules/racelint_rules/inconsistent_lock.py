@@ -119,12 +119,13 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     Any read or write without the guard counts, whatever it does: a plain read, too. It is a warning, for that the two
     ever run at once is the author's word only. The read side of an RWMutex is enough for reads, and for them only. A
-    lock that a single function takes is no guard. Low (hidden) is what less than three quarters of the accesses have
-    the lock for, or nine in ten where the ways to the two are longer than two calls together and nothing is taken away;
-    not so the only access without the lock, unless it is of a word (a flag, a number, a reference). So is what callers
-    from outside do, on either side, but for maps that are iterated, containers that are handed out live, writes under
-    the read side, and plain reads of what is stored: who calls mostly sees to it that the two never meet, or calls one
-    of them before there is any other.
+    lock that a single function takes is no guard, unless that function alone uses a map, looks into it, and only then
+    takes the lock to put something in: it keeps itself out, and each look-up races with its other calls. Low (hidden)
+    is what less than three quarters of the accesses have the lock for, or nine in ten where the ways to the two are
+    longer than two calls together and nothing is taken away; not so the only access without the lock, unless it is of a
+    word (a flag, a number, a reference). So is what callers from outside do, on either side, but for maps that are
+    iterated, containers that are handed out live, writes under the read side, and plain reads of what is stored: who
+    calls mostly sees to it that the two never meet, or calls one of them before there is any other.
 
     One atomic write says as much as a lock (`atomic.AddInt64(&s.n, 1)`): whoever reads or stores the field plainly
     elsewhere races with it, whosever object it is, and whoever calls. Constructors, and what makes an object or puts it

@@ -109,11 +109,12 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     ([`[[hook]]`](../knowledge.md#hook)): `window.close()` of Qt calls `closeEvent()`. A module that walks its own names
     (`for name in locals()`) adds to them if the loop is the first to use one of its variables.
 
-    In Go only slices that are cut count: a map may lose and gain entries while one goroutine ranges over it, and what
-    is appended to a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an
-    iteration that waits while another task may resize the container. In Python it is a warning, too, where a called
-    function makes the change and the loop skips elements by it, or it puts something in, or the confidence is medium.
-    All else is an error.
+    In Go only slices that are cut count, in the loop or by a helper that gives back what is left of one (its elements
+    move up where they are): a map may lose and gain entries while one goroutine ranges over it, and what is appended to
+    a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an iteration that
+    waits while another task may resize the container. In Python it is a warning, too, where a called function makes the
+    change and the loop skips elements by it, or it puts something in, or the confidence is medium. All else is an
+    error.
 
     In a program for Python 2 (part of its files cannot run on Python 3) `keys()`, `values()` and `items()` are lists.
 
@@ -137,8 +138,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
     - a list whose removed element was found by `==`, or itself by `is` (there is only one, but not of what `is` an
-      owner's; in Go itself, or by several of its fields, and compared with what is the same in all turns); slice
-      assignments;
+      owner's; in Go by the loop's own function, itself or by several of its fields, and compared with what is the same
+      in all turns); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for
@@ -198,7 +199,7 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
 def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
     if conflict.language == "go":  # positions and lengths are wrong from the first cut on, however few fit
-        if conflict.singled and len(conflict.steps) == 1:
+        if conflict.singled:
             return Confidence.LOW  # mostly there is no other one like it: only a break is missing
         sure = not (conflict.doubtful or conflict.repeated) and len(conflict.steps) <= MOST_QUIET_STEPS
         return Confidence.LOW if not sure else Confidence.HIGH if conflict.certain else Confidence.MEDIUM

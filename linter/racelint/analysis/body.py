@@ -650,7 +650,7 @@ class Body(Flow[State, Frame]):
         if operation == "[...]" and keys and all([isinstance(key, Literal) for key in keys]):
             access = "peek"  # a read by a name of the program's own: the entry is mostly there from the start
         self.note(container, access, span, state, kind or "?", self.identity(added))
-        singled = self._is_singled(container, state)
+        singled = self.is_singled(container, state)
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)
         self.emit(event._replace(raising=self.raises_behind(span)), state)
         if change in ("remove", "clear"):
@@ -663,7 +663,7 @@ class Body(Flow[State, Frame]):
             if path != UNKNOWN:
                 state.heap[path] = NOTHING_KNOWN  # what is put there later is another object
 
-    def _is_singled(self, container: Value, state: State) -> bool:
+    def is_singled(self, container: Value, state: State) -> bool:
         """Whether a comparison has picked out one element: itself, or by several of its fields where many share one."""
         found = [value for value in state.singled if is_within(value, container)]
         if self.traits.duck_typed:

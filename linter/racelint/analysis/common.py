@@ -36,12 +36,12 @@ class Common:
         self._known: dict[tuple[str, str], bool] = {}
         self._sources: dict[str, frozenset[tuple[str, str]]] = {}
 
-    def share(self, one: str, two: str) -> bool:
-        """Whether a function gives fields of two types, "Type.field", the object of one variable of its own.
+    def givers(self, one: str, two: str) -> set[str]:
+        """The functions that give fields of two types, "Type.field", the object of one variable of their own.
 
         `m := &Metrics{}; go NewReader(m).run(); go NewWriter(m).run()`
         """
-        return not self._variables(one).isdisjoint(self._variables(two))
+        return {function for function, _ in self._variables(one) & self._variables(two)}
 
     def _variables(self, home: str) -> frozenset[tuple[str, str]]:
         """The variables whose objects a field is given, itself or by what makes its struct, each with its function."""

@@ -237,7 +237,7 @@ def foreign(receiver: Value | None) -> Value | None:
     return (
         None
         if receiver is None
-        else Fresh("", receiver.site)
+        else Fresh(receiver.type, receiver.site)
         if isinstance(receiver, Fresh)
         else Member(receiver, NOWHERE)
     )

@@ -186,6 +186,7 @@ class Effects:
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
+    disclosed: dict[Value, set[Span]] = field(default_factory=dict)  # those that what a call starts knows
     given_away: dict[Value, Span] = field(
         default_factory=dict
     )  # what was made here, and the call of a library that gets it
@@ -225,7 +226,7 @@ class Effects:
         """Record an access of a path that others can reach, and the act it may be."""
         if type(path) is Element and kind in ("read", "test"):
             path, kind = path.base, "lookup"
-        if type(start := root(path)) not in _SHARED and start not in self.escaped:
+        if type(start := root(path)) not in _SHARED and not self.is_disclosed(start):
             return
         entries = self.accesses.setdefault((span, kind), [])
         for index, known in enumerate(entries):
@@ -355,6 +356,10 @@ class Effects:
         """Whether a captured variable holds only what is made here, and nobody else finds that anywhere."""
         held = [each for each in self.new_in.get(variable, ()) if each != NONE]
         return bool(held) and all(isinstance(each, Fresh) and each not in self.exposed for each in held)
+
+    def is_disclosed(self, made: Value) -> bool:
+        """Whether something that is started here, or by a callee, knows an object that is made here."""
+        return made in self.escaped or made in self.disclosed
 
     def is_private(self, made: Value) -> bool:
         """Whether nothing that is started here knows an object that is made here, and others do not find it."""

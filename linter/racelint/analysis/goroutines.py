@@ -251,6 +251,8 @@ class Goroutines:
             return False
         if self._contexts.is_looped(spot.function, spot.entry) or context.starter in self._ways.functions(spot):
             return False
+        if self._memory.is_disclosed(spot.function, spot.access, context):
+            return False
         names = [self._symbols.functions[function][1].name for function in self._ways.functions(spot)]
         return any(prepares(name) or (stores and served and serves(name)) for name in names)
 
@@ -374,6 +376,8 @@ class Goroutines:
         known = caller.located.own and isinstance(caller.access, Access) and caller.access.started
         if caller.function == context.starter and (known or isinstance(root(caller.access.path), Fresh | Captured)):
             return 3  # it goes on with what it has handed over
+        if self._memory.is_disclosed(caller.function, caller.access, context):
+            return 3  # likewise, by a call
         served = self._memory.is_served(context)
         if served and self._memory.is_initial(self._contexts.root(caller.function, caller.entry)):
             return Silence.ORDERED

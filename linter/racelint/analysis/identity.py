@@ -90,10 +90,9 @@ class Identity:
 
         Not so where one function has put one object into both.
         """
-        if first.located.type in self._contexts.singles:
+        if first.located.type in self._contexts.singles or self._share(first, second):
             return False
-        homes = zip(self._homes(first), self._homes(second), strict=False)
-        return any(one != two and not self._common.share(one, two) for one, two in homes)
+        return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
 
     def made_by_two(self, first: Spot, second: Spot) -> bool:
         """Whether each side's object was made by another function, which has started on it what leads there."""
@@ -285,9 +284,15 @@ class Identity:
         return self.locks_itself(first, second) or self.runs_on_each(first, second) or self._share(first, second)
 
     def _share(self, first: Spot, second: Spot) -> bool:
-        """Whether each side found its object in another field, and one function has put one object into both."""
+        """Whether each side found its object in another field, and the function that has started both sides has put one
+        object into both.
+        """
         one, two = next(self._homes(first), ""), next(self._homes(second), "")
-        return one != two and self._common.share(one, two)
+        contexts = {first.entry.context, second.entry.context}
+        if one == two or len(contexts) < 2:
+            return False
+        under = self._contexts.started_under
+        return any(contexts <= under.get(function, frozenset()) for function in self._common.givers(one, two))
 
     def locks_itself(self, first: Spot, second: Spot) -> bool:
         """Whether a write holds a lock of the object itself, and no function leads to both: one goroutine's own."""

@@ -34,11 +34,12 @@ class IterationConflict:
     to it; `steps` lead from there to the change. `certain` says that the callee and the container were found by their
     types, not by their names; `foreign` that the container belongs to an object of unknown class or came out of an
     unknown call; `repeated` that the container is looked through again, until it is as it should be or by a timer;
-    `singled` that the removed element was found by a comparison with `==`; `computed` that a class on the way to the
-    container computes its attributes; `doubtful` that loop and change are mostly about different objects, or not in
-    the same run; `final` that only finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing
-    with elements that do not pass a test. `leaves` says that the loop calls what it walks, and that this may make the
-    change: `steps` are then where callers put it in, and where they can take it out.
+    `singled` that the removed element was found by a comparison with `==` (in Go by one of the loop's own function);
+    `computed` that a class on the way to the container computes its attributes; `doubtful` that loop and change are
+    mostly about different objects, or not in the same run; `final` that only finalisers (`__del__`) call the loop's
+    function; `sweep` that the loop does nothing with elements that do not pass a test. `leaves` says that the loop
+    calls what it walks, and that this may make the change: `steps` are then where callers put it in, and where they can
+    take it out.
     """
 
     function: str

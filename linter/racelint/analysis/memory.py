@@ -77,7 +77,7 @@ class Memory:
         what this function starts can know.
         """
         if context.starter != function_id or context.span is None:
-            return self._is_made_by(function_id, access.path)
+            return self._is_made_by(function_id, access.path) and not self.is_disclosed(function_id, access, context)
         if context.kind == LISTENER:
             return True  # it is registered; what calls it is mostly started later
         if self._is_strange_to(context, function_id, access.path):
@@ -150,6 +150,19 @@ class Memory:
         return isinstance(start, Fresh) or (
             isinstance(start, Captured) and start.function == function_id and start != path
         )
+
+    def is_disclosed(self, function_id: str, access: Access | Act, context: Context) -> bool:
+        """Whether a call has started a context, before an access, that knows the object by which that is made.
+
+        `s := &Server{}; s.start(); s.ready = true`
+        """
+        if not isinstance(access, Access):
+            return False
+        effects = self._effects[function_id]
+        running = effects.disclosed.get(root(access.path), set()) & access.running
+        callees = {site.callee for site in effects.calls.values() if site.span in running}
+        under = [self._contexts.started_under.get(callee, ()) for callee in callees if isinstance(callee, str)]
+        return any(self._contexts.roots[index] is context for started in under for index in started)
 
     def start(self, context: Context) -> Start | None:
         """What has started a context."""

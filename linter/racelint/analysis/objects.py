@@ -55,7 +55,8 @@ class Objects:
             case None | TypeValue() | Global():
                 return SHARED
             case Fresh():
-                return FRESH
+                known = self._is_the_one(path) and not self._is_made_on_way(path, function, entry)
+                return SHARED if known else FRESH
             case Param() if self._symbols.is_instance(path):
                 return entry.receiver
             case Param():
@@ -73,6 +74,12 @@ class Objects:
                 return held if held == SHARED or self._places.is_inside(base, name) else MAYBE
             case _:
                 return MAYBE  # an element among them: one of several, and mostly each worker has its own key
+
+    def _is_made_on_way(self, made: Fresh, function: str, entry: Entry) -> bool:
+        """Whether a context has made an object itself; else it was given a method of it, and its maker has it, too."""
+        if made.site.function == function or not self._symbols.is_ordered_by_steps(function):
+            return True
+        return made.site.function in [caller for caller, _ in self._contexts.way(function, entry)]
 
     def _is_own_part(self, whole: Value, name: str, function: str, entry: Entry, steps: int) -> bool:
         """Whether a callee has made an object and what lies in its field, and nothing that is started knows either."""

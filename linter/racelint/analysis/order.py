@@ -11,6 +11,7 @@ from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
 from racelint.analysis.lifecycle import is_lifecycle, is_registration
 from racelint.analysis.memory import STORES, Memory
+from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
 from racelint.analysis.rounds import Rounds
 from racelint.analysis.signals import Signals
@@ -41,13 +42,18 @@ class Order:
         self.signals = Signals(symbols, effects, contexts, places)
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
+        self._parting = Parting(symbols, effects, contexts)
         self._kept: dict[Place, bool] = {}
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
-        if self._is_over(first, second) or self._is_over(second, first) or self.signals.order(first, second):
+        if self.signals.order(first, second):
+            return True
+        if self._parting.goes_on(first) or self._parting.goes_on(second):
+            return False
+        if self._is_over(first, second) or self._is_over(second, first):
             return True
         if self._rounds.take_turns(first, second):
             return True
@@ -72,6 +78,8 @@ class Order:
 
     def is_after_end(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses stands behind a wait for the context of the other one."""
+        if self._parting.goes_on(first) or self._parting.goes_on(second):
+            return False
         one, two = self._contexts.roots[first.entry.context], self._contexts.roots[second.entry.context]
         return self.has_ended(first.function, first.access.joined, two) or self.has_ended(
             second.function, second.access.joined, one

@@ -19,6 +19,7 @@ from racelint.analysis.declared import Declared, Problem
 from racelint.analysis.describe import Describe
 from racelint.analysis.escapes import Escapes
 from racelint.analysis.explain import Explainer
+from racelint.analysis.filling import Filling
 from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
@@ -234,7 +235,7 @@ class Program:
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
             guards = Guards(self._symbols, places, contexts, races)
             breaches = Breaches(checks, guards).all() if declared.asks else []
-            guarded = {pair.place: pair for pair in guards.all()}
+            guarded = {pair.place: pair for pair in (*Filling(contexts, races, guards).all(), *guards.all())}
             pairs = {pair.place: pair for pair in Sending(self._symbols, effects, races).all()} | pairs
             guarded |= {pair.place: pair for pair in Hollow(self._symbols, effects, places, contexts).all()}
             self._linked = _Linked(

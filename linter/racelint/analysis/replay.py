@@ -283,6 +283,7 @@ class Replay(Locking, Origins, Owning, Touching):
                     rare=event.rare or self._is_guesswork(asked, substitute, container),
                     answer=self.summaries.of(step.callee).answers.get(event, ""),
                     raising=event.raising or self.raises_behind(step.span),
+                    singled=event.singled if self.traits.duck_typed else self.is_singled(container, state),
                 )  # fmt: skip
                 self.emit(moved, state, conditions)
 
@@ -404,6 +405,8 @@ class Replay(Locking, Origins, Owning, Touching):
                 self.launch(value, call)
         for sent in summary.sends:
             self.send(substitute(sent), call, state)
+        for disclosed in () if summary.joins & LOCAL else summary.disclosed:
+            self.disclose(bound[disclosed.index], call)
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True

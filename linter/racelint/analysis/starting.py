@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.branching import ends_in_turn, waits
@@ -102,6 +103,8 @@ class Starting(Body):
         if kind != "process":
             self.effects.escaped.update([value for value in known if isinstance(value, Fresh)])
             self._share_captured(callee, state)
+        if kind == GOROUTINE:
+            self.summary.disclosed.update(self._known_parameters(callee, args))
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
         if kind == GOROUTINE:
@@ -121,6 +124,31 @@ class Starting(Body):
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
         if handed and kind != "process":  # that has a memory of its own
             self.replay_started(callee, args, span, state)
+
+    def _known_parameters(self, callee: Value, args: tuple[Values, ...] = (), nested: int = 2) -> Iterator[Param]:
+        """The parameters that what is started knows: it is given them, or it is a closure that uses them.
+
+        Or one that uses such a closure.
+        """
+        given = (getattr(callee, "receiver", None), *[value for values in args for value in values])
+        yield from [value for value in given if isinstance(value, Param) and value.function == self.id]
+        if not isinstance(callee, FunctionValue) or not callee.function.startswith(f"{self.id}."):
+            return
+        used = self.symbols.captured_by(callee.function)
+        for index, parameter in enumerate(self.function.parameters):
+            if parameter.name in used:
+                yield Param(self.id, index)
+        closures = [value for name in used for value in self.effects.new_in.get(name, ())]
+        for closure in closures if nested > 0 else ():
+            yield from self._known_parameters(closure, nested=nested - 1)
+
+    def disclose(self, values: Values, call: Span) -> None:
+        """What runs beside this function from a call on knows what the callee was given."""
+        for value in values:
+            if isinstance(value, Fresh):
+                self.effects.disclosed.setdefault(value, set()).add(call)
+            elif isinstance(value, Param) and value.function == self.id:
+                self.summary.disclosed.add(value)
 
     def note_launch(self, method: Value, span: Span) -> None:
         """Remember that an object is made to call what was registered with it, or that a method may register that."""

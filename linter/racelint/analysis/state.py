@@ -27,7 +27,8 @@ class Resize(NamedTuple):
     source says; `keys` are the alternatives of the key that it is about. `calls` leads from the function at hand to the
     change, outermost first. `tested` says that the key was found missing just before. `added` are the functions and
     objects that it puts in, `kind` is the container's behaviour where the change stands ("" if unknown), `certain` is
-    false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element.
+    false if a callee on the way was found by its name alone, `singled` says that an `==` picked out the element
+    (in Go one of the function at hand).
     `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
     `rare` says that it is made by a callback that is mostly called later. `answer` is what the callee that makes it
     returns then ("" if it is no constant). `raising` says that a callee raises behind it, and catches nothing.

@@ -305,7 +305,7 @@ class Statements(Calls, Asking):
         """Whether an object of this function is known to what it starts, in a language in which that is compared."""
         if self.traits.atomic_steps:
             return False
-        return made in self.effects.escaped or made in self.shared_locals
+        return self.effects.is_disclosed(made) or made in self.shared_locals
 
     def _set_flag(self, path: Value, values: Values, span: Span, state: State) -> None:
         """`with lock: if self.busy: return; self.busy = True` keeps others out until it is set back."""

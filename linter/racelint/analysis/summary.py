@@ -99,7 +99,8 @@ class Summary:
     made and returns which hold others that it has made, `asks` what its result says of flags, `launches` the parameters
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
-    that came out of a channel, `passes` what it puts into channels of the caller.
+    that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
+    it starts knows.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -138,6 +139,7 @@ class Summary:
     begins: dict[tuple[Value, tuple[Values, ...]], None] = field(default_factory=dict)
     taken_out: dict[Value, Value] = field(default_factory=dict)
     passes: dict[tuple[Value, Value], None] = field(default_factory=dict)
+    disclosed: set[Param] = field(default_factory=set)
 
 
 @dataclass

@@ -160,8 +160,7 @@ class Statements(Expressions):
             self.bind(target, Op(operator[:-1], (target, value), span))
             out.append(Update(target, operator[:-1], value, span))
         elif len(left) == 1 and self._is_swapped_out(node, left[0], right[0]):
-            target = self.expr(left[0])
-            out.append(Delete(Item(target, Op("slice", (), span), span), span))
+            self._cut(self.expr(left[0]), right[0], span, out)
         elif len(left) == 1 and self._is_append(left[0], right[0]):
             self._append(left[0], right[0], span, out)
         else:
@@ -179,26 +178,63 @@ class Statements(Expressions):
         return self.text.of(first) == self.text.of(target)
 
     def _is_swapped_out(self, node: Node, target: Node, value: Node) -> bool:
-        """Whether an element has given its place to the last one: `x[i] = x[len(x)-1]; x = x[:len(x)-1]`."""
-        before = node.prev_named_sibling
-        while before is not None and before.type == "comment":
-            before = before.prev_named_sibling
-        if before is None or before.type != "assignment_statement" or value.type != "slice_expression":
+        """Whether the last element goes because another one has got its place: `x[i] = x[len(x)-1]; x = x[:len(x)-1]`.
+
+        Or because those behind a gap have moved up: `copy(x[i:], x[i+1:])`.
+        """
+        if value.type != "slice_expression" or value.child_by_field_name("start") is not None:
             return False
         name, end = self.text.of(target), value.child_by_field_name("end")
-        if (
-            value.child_by_field_name("start") is not None
-            or end is None
-            or self.text.of(field(value, "operand")) != name
-        ):
-            return False
         last = f"len({name})-1"
-        places = parts(field(before, "left"))
-        given = [self.text.of(each).replace(" ", "") for each in parts(field(before, "right"))]
-        cells = [
-            each for each in places if each.type == "index_expression" and self.text.of(field(each, "operand")) == name
-        ]
-        return bool(cells) and self.text.of(end).replace(" ", "") == last and f"{name}[{last}]" in given
+        if end is None or self.text.of(field(value, "operand")) != name or self._closely(end) != last:
+            return False
+        before = _statement_before(node)
+        if before is not None and self._is_emptied(before, f"{name}[{last}]"):
+            before = _statement_before(before)
+        return before is not None and (self._swaps(before, name, f"{name}[{last}]") or self._closes_gap(before, name))
+
+    def _closely(self, node: Node) -> str:
+        return self.text.of(node).replace(" ", "")
+
+    def _is_emptied(self, node: Node, cell: str) -> bool:
+        """Whether a statement only gives one element another value, so that it holds nothing any more."""
+        if node.type != "assignment_statement":
+            return False
+        left = parts(field(node, "left"))
+        return len(left) == 1 and self._closely(left[0]) == cell
+
+    def _swaps(self, node: Node, name: str, last: str) -> bool:
+        if node.type != "assignment_statement":
+            return False
+        places = [each for each in parts(field(node, "left")) if each.type == "index_expression"]
+        cells = [each for each in places if self.text.of(field(each, "operand")) == name]
+        return bool(cells) and last in [self._closely(each) for each in parts(field(node, "right"))]
+
+    def _closes_gap(self, node: Node, name: str) -> bool:
+        inner = parts(node)
+        if node.type != "expression_statement" or inner[0].type != "call_expression":
+            return False
+        arguments = parts(field(inner[0], "arguments"))
+        slices = [each for each in arguments if each.type == "slice_expression"]
+        own = all(self.text.of(field(each, "operand")) == name for each in slices)
+        return self.builtin(inner[0]) == "copy" and len(slices) == 2 and own
+
+    def _shortened(self, node: Node, value: Node) -> Node | None:
+        """The slice whose elements have moved up, or which `node` cuts, where it gives back what is left of it."""
+        if value.type == "slice_expression":
+            operand = field(value, "operand")
+            return operand if self._is_swapped_out(node, operand, value) else None
+        arguments = parts(field(value, "arguments")) if value.type == "call_expression" else ()
+        if not arguments:
+            return None
+        if self._is_cut(value):
+            return arguments[0]
+        first = arguments[0]
+        if self.builtin(value) != "append" or first.type != "slice_expression":
+            return None
+        if first.child_by_field_name("capacity") is not None:
+            return None  # append() has no room there, and makes another one
+        return field(first, "operand") if self._moves_up(arguments, field(first, "operand")) else None
 
     def _is_cut(self, call: Node) -> bool:
         func = field(call, "function")
@@ -210,9 +246,7 @@ class Statements(Expressions):
     def _append(self, left: Node, call: Node, span: Span, out: list[Stmt]) -> None:
         target, arguments = self.expr(left), parts(field(call, "arguments"))
         if self._is_cut(call) or self._moves_up(arguments, left):
-            rest = self.exprs(arguments[1:]) if self._is_cut(call) else ()
-            out.extend(Eval(expr, span) for expr in rest if not isinstance(expr, Const | Name))
-            out.append(Delete(Item(target, Op("slice", (), span), span), span))
+            self._cut(target, call, span, out)
             return
         value = self.expr(call)
         if arguments[0].type == "slice_expression":  # x = append(x[:i], other...)
@@ -221,6 +255,12 @@ class Statements(Expressions):
             assert isinstance(value, Op)
             self.bind(target, value)
             out.append(Update(target, "append", Build("list", value.operands[1:], (), span), span))
+
+    def _cut(self, target: Expr, value: Node, span: Span, out: list[Stmt]) -> None:
+        """A slice loses elements, by what a function of a library is told, or by what the program does itself."""
+        arguments = parts(field(value, "arguments")) if value.type == "call_expression" and self._is_cut(value) else ()
+        out.extend(Eval(expr, span) for expr in self.exprs(arguments[1:]) if not isinstance(expr, Const | Name))
+        out.append(Delete(Item(target, Op("slice", (), span), span), span))
 
     def _moves_up(self, arguments: Sequence[Node], target: Node) -> bool:
         """Whether `append(x[:i], x[j:]...)` closes a gap in x."""
@@ -301,7 +341,8 @@ class Statements(Expressions):
 
     def _return(self, node: Node, out: list[Stmt]) -> None:
         inner, span = parts(node), self.span(node)
-        values = self.exprs(parts(inner[0]) if inner and inner[0].type == "expression_list" else inner)
+        nodes = parts(inner[0]) if inner and inner[0].type == "expression_list" else inner
+        values = [self._given_back(node, value, out) for value in nodes]
         results: list[Expr] = [Name(name, "local", span) for name in self.scope.results]
         targets, given = _changed(results, values)
         if targets and given:
@@ -310,6 +351,15 @@ class Statements(Expressions):
         if given:
             self.scope.bindings.setdefault("return", []).append(tuple_of(given, span))
         out.append(Jump("return", tuple_of(given, span) if given else None, span))
+
+    def _given_back(self, node: Node, value: Node, out: list[Stmt]) -> Expr:
+        """A result; what is left of a slice is that slice: `return append(x[:i], x[i+1:]...)`."""
+        shortened = self._shortened(node, value)
+        if shortened is None or shortened.type not in ("identifier", "selector_expression"):
+            return self.expr(value)
+        target = self.expr(shortened)
+        self._cut(target, value, self.span(node), out)
+        return target
 
     def _leave(self, node: Node, out: list[Stmt]) -> None:
         named = parts(node)
@@ -345,6 +395,13 @@ def zero(type_ref: TypeRef, span: Span) -> Expr:
     if type_ref.name in ("", "*", "[]", "map", "chan", "func", "error"):
         return Const(None)
     return Make(type_ref, (), (), (), span)
+
+
+def _statement_before(node: Node) -> Node | None:
+    before = node.prev_named_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_named_sibling
+    return before
 
 
 def _changed(targets: Sequence[Expr], values: Sequence[Expr]) -> tuple[list[Expr], list[Expr]]:
