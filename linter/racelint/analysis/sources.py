@@ -187,7 +187,8 @@ class Sources:
         source, record = self._symbols.types[type_id]
         if source.module.traits.duck_typed:
             return True
-        behind = [t for t in self._symbols.subtypes(type_id) if not self._symbols.types[t][1].is_interface]
+        types = self._symbols.types
+        behind = [t for t in self._symbols.subtypes(type_id) if t in types and not types[t][1].is_interface]
         if record.is_interface and not behind:
             return True
         meant = behind if record.is_interface else [type_id]

@@ -489,9 +489,9 @@ class Symbols:
         return None
 
     def field_behind(self, type_id: str, name: str) -> tuple[str, FieldRecord] | None:
-        """Likewise; of an interface, that of the one type behind it which has such a field."""
+        """Likewise; of an interface, that of the one type behind it which has such a field. An alias has none."""
         found = self.field(type_id, name)
-        if found is not None or not self.types[type_id][1].is_interface:
+        if found is not None or type_id not in self.types or not self.types[type_id][1].is_interface:
             return found
         behind = [self.field(subtype, name) for subtype in self.subtypes(type_id) if self.types[subtype][0].reported]
         known = {each[0]: each for each in behind if each is not None}
