@@ -16,6 +16,7 @@ from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import (
     ANY_LOCK,
+    ASYNC,
     FLAG_MARK,
     SOME_WAYS,
     Place,
@@ -191,6 +192,7 @@ class Guards:
                 lock in (_guarding(breach) if by_steps else sides(breach.locks))
                 or ANY_LOCK in breach.locks
                 or f"{SOME_WAYS}{lock}" in breach.locks
+                or f"{ASYNC}{lock}" in breach.locks  # elsewhere nothing says that it is one of tasks
                 or self.constructs(breach)
             ):
                 continue
