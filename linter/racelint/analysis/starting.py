@@ -277,7 +277,8 @@ class Starting(Body):
         owner: Value | None = None,
     ) -> None:
         named = dict(keywords).get(row.keyword) if row.keyword else None
-        values = named if named is not None else args[row.callable] if len(args) > row.callable else ()
+        there = -len(args) <= row.callable < len(args)
+        values = named if named is not None else args[row.callable] if there else ()
         if row.callable < 0:
             values = tuple([v for given in args for v in given if isinstance(v, FunctionValue | Partial)])
         if row.methods:
