@@ -309,9 +309,10 @@ class Origins(Handing, Entries):
                     self.put(container, content.value, content.key, spread=content.spread)
 
     def _keep(self, path: Field, values: Values) -> None:
-        """A field gets entries: whether they come from outside its class."""
-        owner = self.types.class_of(path.base)
-        if owner is None:
+        """A field gets entries: whether they come from outside its class; what others put there is their change."""
+        owner, holder = self.types.class_of(path.base), path.base
+        captured = isinstance(holder, Captured) and self.symbols.is_captured_instance(holder)
+        if owner is None or not (captured or self.symbols.is_instance(holder)):
             return
         declared = self.symbols.field(owner, path.name)
         key = (declared[0] if declared else owner, path.name)

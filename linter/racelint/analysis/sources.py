@@ -215,12 +215,22 @@ class Sources:
         return not isinstance(self._types.field(owner, record.name), ClassType)
 
     def _is_replaced(self, owner: str, record: FieldRecord) -> bool:
-        """Whether a method puts another container in a field's place, one that is not empty."""
+        """Whether a method puts another container in a field's place, one that is not empty.
+
+        What the setter of a property does is an assignment by others: whose object that is, they know.
+        """
+        module = owner.partition(":")[0]
         return any(
-            not _is_initial(v.function) and not (isinstance(v.value, Build) and not v.value.parts)
+            not (_is_initial(v.function) or self._is_setter(f"{module}:{v.function}"))
+            and not (isinstance(v.value, Build) and not v.value.parts)
             for v in record.values
             if v.value != Const(None)
-        )  # fmt: skip
+        )
+
+    def _is_setter(self, function_id: str) -> bool:
+        """Whether a method runs where a property is assigned."""
+        known = self._symbols.functions.get(function_id)
+        return known is not None and any(isinstance(d, Attr) and d.name == "setter" for d in known[1].decorators)
 
     def _watches(self, owner: str) -> bool:
         """Whether a class, or one that it inherits from, follows what changes elsewhere."""
