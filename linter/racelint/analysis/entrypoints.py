@@ -16,7 +16,8 @@ from racelint.analysis.type_names import RESULTS, LibraryType
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
 from racelint.knowledge import EntryRow
-from racelint.model import Attr, Call, Const, Expr, Function
+from racelint.model import Attr, Call, Const, Expr, Function, Jump, Name
+from racelint.record import records
 
 SERVING = frozenset({"ServeHTTP"})  # what libraries ask handlers for
 
@@ -203,6 +204,8 @@ class EntryPoints:
             made_by = self._symbols.functions[maker][1]
             if f"{source.name}:{made_by.owner}" in at_home:
                 continue
+            if _gives_back(function):
+                continue  # it decorates itself, as the program is set up: `@registry("name")`
             if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
                 yield Context("decorated", function_id, None, None, True, SHARED)
 
@@ -219,6 +222,13 @@ class EntryPoints:
                 elif value is not None and (owner := self._types.class_of(value)) is not None:
                     found.add(owner)
         return found
+
+
+def _gives_back(function: Function) -> bool:
+    """Whether a function returns what it was given."""
+    names = {parameter.name for parameter in function.parameters}
+    returned = [stmt.value for stmt in records(function.body) if isinstance(stmt, Jump) and stmt.kind == "return"]
+    return any(isinstance(value, Name) and value.name in names for value in returned)
 
 
 def _is_meant(function: Function, row: EntryRow) -> bool:
