@@ -13,7 +13,7 @@ from racelint.analysis.lifecycle import is_closing, is_registration, readies, se
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
-from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.symbols import MODULE, SETTER, Symbols
 from racelint.analysis.ways import NEAR, Ways
 
 
@@ -209,7 +209,7 @@ class Callers:
 
     def is_setter(self, function_id: str) -> bool:
         """Whether a function only stores what it is given."""
-        if self._symbols.functions[function_id][1].qualname.endswith(".setter"):
+        if self._symbols.functions[function_id][1].qualname.endswith(SETTER):
             return True
         effects = self._effects[function_id]
         calls = any(isinstance(callee, str) for _, callee in effects.calls) or effects.starts_any

@@ -204,8 +204,8 @@ class EntryPoints:
             made_by = self._symbols.functions[maker][1]
             if f"{source.name}:{made_by.owner}" in at_home:
                 continue
-            if _gives_back(function):
-                continue  # it decorates itself, as the program is set up: `@registry("name")`
+            if _decorates(function, made_by):
+                continue  # as the program is set up: `@registry("name")`
             if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
                 yield Context("decorated", function_id, None, None, True, SHARED)
 
@@ -224,11 +224,13 @@ class EntryPoints:
         return found
 
 
-def _gives_back(function: Function) -> bool:
-    """Whether a function returns what it was given."""
-    names = {parameter.name for parameter in function.parameters}
-    returned = [stmt.value for stmt in records(function.body) if isinstance(stmt, Jump) and stmt.kind == "return"]
-    return any(isinstance(value, Name) and value.name in names for value in returned)
+def _decorates(function: Function, made_by: Function) -> bool:
+    """Whether a function returns what it was given, and does not stand for one that its maker was given."""
+    own, outer = ({parameter.name for parameter in each.parameters} for each in (function, made_by))
+    nodes = list(records(function.body))
+    returned = [node.value for node in nodes if isinstance(node, Jump) and node.kind == "return"]
+    called = {node.func.name for node in nodes if isinstance(node, Call) and isinstance(node.func, Name)}
+    return outer.isdisjoint(called) and any(isinstance(value, Name) and value.name in own for value in returned)
 
 
 def _is_meant(function: Function, row: EntryRow) -> bool:

@@ -6,7 +6,7 @@ from racelint.analysis.ownstores import OwnStores
 from racelint.analysis.paths import root
 from racelint.analysis.presets import is_preset, is_template
 from racelint.analysis.summaries import Summaries
-from racelint.analysis.symbols import MODULE
+from racelint.analysis.symbols import MODULE, SETTER
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import Builtin, Cached, Field, Global, Param, TypeValue, Value
 from racelint.analysis.wrapping import is_own_state
@@ -219,18 +219,12 @@ class Sources:
 
         What the setter of a property does is an assignment by others: whose object that is, they know.
         """
-        module = owner.partition(":")[0]
         return any(
-            not (_is_initial(v.function) or self._is_setter(f"{module}:{v.function}"))
+            not (_is_initial(v.function) or v.function.endswith(SETTER))
             and not (isinstance(v.value, Build) and not v.value.parts)
             for v in record.values
             if v.value != Const(None)
         )
-
-    def _is_setter(self, function_id: str) -> bool:
-        """Whether a method runs where a property is assigned."""
-        known = self._symbols.functions.get(function_id)
-        return known is not None and any(isinstance(d, Attr) and d.name == "setter" for d in known[1].decorators)
 
     def _watches(self, owner: str) -> bool:
         """Whether a class, or one that it inherits from, follows what changes elsewhere."""

@@ -70,9 +70,11 @@ class Starting(Body):
         """A closure that is started knows the project's objects that variables of this function hold by then."""
         if not isinstance(callee, FunctionValue) or not callee.function.startswith(f"{self.id}."):
             return
+        if not self.traits.duck_typed:
+            return  # there, captured variables are places of their own
         for name in sorted(self.symbols.captured_by(callee.function)):
             held = tuple([v for v in state.variables.get(name, ()) if isinstance(v, Fresh) and self.types.class_of(v)])
-            if held and self.traits.duck_typed:
+            if held:
                 self.effects.new_in[name] = union(self.effects.new_in.get(name, ()), held)
                 self.effects.escaped.update(held)
 
@@ -277,10 +279,12 @@ class Starting(Body):
         owner: Value | None = None,
     ) -> None:
         named = dict(keywords).get(row.keyword) if row.keyword else None
-        there = -len(args) <= row.callable < len(args)
-        values = named if named is not None else args[row.callable] if there else ()
-        if row.callable < 0:
+        if named is not None:
+            values = named
+        elif row.callable < 0:
             values = tuple([v for given in args for v in given if isinstance(v, FunctionValue | Partial)])
+        else:
+            values = args[row.callable] if len(args) > row.callable else ()
         if row.methods:
             values = tuple([method for value in values for method in self._methods_of(value, row.methods)])
         if row.kind == "task":

@@ -40,6 +40,7 @@ from racelint.model import (
 from racelint.record import records
 
 MODULE = "<module>"
+SETTER = ".setter"  # ends the qualified name of what runs where a property is assigned
 # Bases of which all is known, and which call no method that the knowledge tables do not name.
 CLOSED = ("object", "abc.", "enum.", "threading.", "typing.", "Exception", "ValueError", "RuntimeError")
 # Packages, files and types of Go that stand in for others in tests.
