@@ -190,8 +190,9 @@ def test_options():
 
 @pytest.mark.parametrize("name", names("live"))
 def test_live_state(name):
-    text = f"class C: pass\nc = C()\ndef f():\n    found = c.{name}\n    found['a'] = 1\n"
+    text = f"class C: pass\nc = C()\ndef f():\n    g(c.{name})\ndef g(found):\n    found['a'] = 1\n"
     assert kinds(text) == ["live [...] ="]
+    assert kinds(f"class C: pass\nc = C()\ndef f():\n    found = c.{name}\n    found['a'] = 1\n") == []
     assert kinds(f"class C: pass\nc = C()\ndef f():\n    c.{name}['a'] = 1\n") == []
 
 

@@ -665,9 +665,9 @@ class Body(Flow[State, Frame]):
 
     def is_singled(self, container: Value, state: State) -> bool:
         """Whether a comparison has picked out one element: itself, or by several of its fields where many share one."""
-        found = [value for value in state.singled if is_within(value, container)]
         if self.traits.duck_typed:
-            return bool(found)
+            return any([is_within(part, container) for value in state.singled for part in (value, *keys_of(value))])
+        found = [value for value in state.singled if is_within(value, container)]
         walking = {frame.loop for frame in self.frames if container in [walked for walked, _ in frame.iterated]}
         for value in state.singled:
             start = root(value)
@@ -832,6 +832,14 @@ def is_within(path: Value, container: Value) -> bool:
             return True
         path = path.base
     return False
+
+
+def keys_of(path: Value) -> Iterator[Value]:
+    """The keys by which a path looks things up, innermost last."""
+    while isinstance(path, Field | Element | Member):
+        if isinstance(path, Element):
+            yield path.key
+        path = path.base
 
 
 def own_each_turn(function: Function, edition: str) -> frozenset[str]:

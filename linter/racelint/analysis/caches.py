@@ -32,6 +32,7 @@ from racelint.analysis.values import (
 )
 from racelint.knowledge import Knowledge
 from racelint.model import Attr, Call, Name
+from racelint.record import records
 
 WRITES = ("[...]", "del")  # operations on entries
 HOLDS = 2  # fields that hold what a field holds
@@ -161,8 +162,8 @@ class Caches:
                 return bool(entries) or change.kind == "content"
             case "chosen":
                 return not way and change.several and origin.start not in self._changed_globals()
-            case "live":
-                return plain and not direct
+            case "live":  # who asks an object for its state sets its attributes
+                return plain and not self._spells(change.function, _last_name(origin.start))
             case "option":
                 return change.kind == "content" and not direct and (bool(entries) or not isinstance(target, Field))
             case "setting":
@@ -178,6 +179,11 @@ class Caches:
                 return self._has_part(origin.start, entries, change)
             case _:
                 return False
+
+    def _spells(self, function_id: str, attribute: str) -> bool:
+        """Whether a function itself asks some object for an attribute."""
+        _, function = self._symbols.functions[function_id]
+        return any(isinstance(part, Attr) and part.name == attribute for part in records(function.body))
 
     def _is_registered(self, start: Value, way: Sequence[Value]) -> bool:
         """Whether what is handed out is an object of the project's that is no data: it was put there to be used."""

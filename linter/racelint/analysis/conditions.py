@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.asking import Asking
 from racelint.analysis.existence import drop_missing
-from racelint.analysis.paths import root, unite
+from racelint.analysis.paths import root, uncopied, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
@@ -41,6 +41,7 @@ from racelint.analysis.values import (
     Unknown,
     Value,
     Values,
+    View,
 )
 from racelint.model import Attr, Await, Bind, Block, Branch, Call, Cast, Const, Expr, Item, Jump, Logic, Name, Op
 from racelint.record import records
@@ -199,6 +200,9 @@ class Conditions(Asking):
                 self.ask_flag(left, *((yes, no) if scalar else (no, yes)), Const(scalar))
                 if scalar == "" and yes is not None:
                     self._note_new(left, yes)
+                if yes is not None and scalar is not None:  # the loop is at the entry of that key
+                    keys = [v for v in self.evaluate(left, state.copy()) if isinstance(v, Member)]
+                    yes.present |= {(v.base, Literal(scalar, type(scalar).__name__)) for v in keys}
                 named = is_path(left) and isinstance(left, Attr) and left.name.lower() in IDENTIFYING
                 if yes is not None and scalar is not None and named:  # the one of that name
                     yes.singled |= {v.base for v in self.evaluate(left, state.copy()) if isinstance(v, Field)}
@@ -325,7 +329,7 @@ class Conditions(Asking):
         for found in containers:
             self.note(found, "peek", getattr(container, "span", getattr(key, "span", NOWHERE)), state)
         if len(keys) == 1:
-            pairs = {(c, keys[0]) for c in containers}
+            pairs = {(where, keys[0]) for c in containers for where in (c, _keyed(c))}
             state.present, absent.absent = state.present | pairs, absent.absent | pairs
         state.singled |= {c for c in containers if isinstance(c, Element | Member)}  # `if x in element`
         return state, absent
@@ -541,6 +545,12 @@ def _is_fixed(value: Value) -> bool:
 def _refuses(body: Block) -> bool:
     """Whether a block ends with an exception."""
     return bool(body) and isinstance(body[-1], Jump) and body[-1].kind == "raise"
+
+
+def _keyed(value: Value) -> Value:
+    """The mapping whose keys a value has: `list(d.keys())`."""
+    keys = uncopied(value)
+    return uncopied(keys.base) if isinstance(keys, View) and keys.kind == "keys" else value
 
 
 def _is_of_object(value: Value) -> bool:

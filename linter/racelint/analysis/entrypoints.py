@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Set
 from racelint.analysis.contexts import Context
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import Effects
+from racelint.analysis.handing import dotted
 from racelint.analysis.objects import FRESH, OWN, SHARED
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
@@ -16,7 +17,7 @@ from racelint.analysis.type_names import RESULTS, LibraryType
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
 from racelint.knowledge import EntryRow
-from racelint.model import Attr, Call, Const, Expr, Function, Jump, Name
+from racelint.model import Assign, Attr, Call, Const, Expr, Function, Jump, Name
 from racelint.record import records
 
 SERVING = frozenset({"ServeHTTP"})  # what libraries ask handlers for
@@ -202,12 +203,31 @@ class EntryPoints:
             if not source.reported or maker not in self._effects or function_id in self._edges.called:
                 continue
             made_by = self._symbols.functions[maker][1]
-            if f"{source.name}:{made_by.owner}" in at_home:
+            if f"{source.name}:{made_by.owner}" in at_home or self._puts_back(f"{source.name}:{made_by.owner}"):
                 continue
             if _decorates(function, made_by):
                 continue  # as the program is set up: `@registry("name")`
             if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
                 yield Context("decorated", function_id, None, None, True, SHARED)
+
+    def _puts_back(self, type_id: str) -> bool:
+        """Whether an object keeps what is elsewhere in a field of its own, to put it back: a patch for all at once."""
+        if type_id not in self._symbols.types:
+            return False
+        source, record = self._symbols.types[type_id]
+        methods = [self._symbols.functions[f"{source.name}:{name}"][1] for name in record.methods.values()]
+        moves = {
+            (dotted(target), dotted(node.value))
+            for method in methods
+            for node in records(method.body)
+            if isinstance(node, Assign)
+            for target in node.targets
+        }
+        own = tuple(f"{method.parameters[0].name}." for method in methods if method.parameters)
+        return any(
+            kept.startswith(own) and "." in there and not there.startswith(own) and (there, kept) in moves
+            for kept, there in moves
+        )
 
     def _used_as_decorators(self) -> set[str]:
         """The project's classes by which, or by objects of which, the program decorates functions."""

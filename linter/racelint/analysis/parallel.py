@@ -6,7 +6,7 @@ from racelint.analysis.branching import is_looped
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
-from racelint.analysis.effects import RUNNING
+from racelint.analysis.effects import RUNNING, Effects
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN, SHARED
@@ -15,7 +15,7 @@ from racelint.analysis.places import Place, Places
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Param
+from racelint.analysis.values import Field, Param
 from racelint.model import Build, Call, Comp
 from racelint.span import Span
 
@@ -25,9 +25,10 @@ class Parallel:
 
     def __init__(
         self, symbols: Symbols, places: Places, contexts: Contexts, collisions: Collisions, callers: Callers,
-        goroutines: Goroutines, memory: Memory, repeating: Repeating,
+        goroutines: Goroutines, memory: Memory, repeating: Repeating, effects: dict[str, Effects],
     ) -> None:  # fmt: skip
         self._symbols = symbols
+        self._effects = effects
         self._memory = memory
         self._places = places
         self._contexts = contexts
@@ -35,6 +36,7 @@ class Parallel:
         self._callers = callers
         self._goroutines = goroutines
         self._repeating = repeating
+        self._run_by: dict[int, frozenset[str]] | None = None  # what _loops_of tells, made when it is asked for
 
     def may_meet(self, place: Place, first: int, second: int) -> bool:
         """Whether two contexts may run in parallel at all; a captured variable hangs on more than the contexts."""
@@ -101,9 +103,47 @@ class Parallel:
         return 3 if certain else 2
 
     def _is_run_by(self, write: Spot, one: Context, other: Spot, two: Context) -> Silence | None:
-        """What a task does with a loop, it mostly does where that loop runs."""
+        """What a task does with a loop, it mostly does where that loop runs; and the thread that runs one is there, too."""
         tasks = (write.access.detail == RUNNING and two.is_loop) or (other.access.detail == RUNNING and one.is_loop)
-        return Silence.ONE_LOOP if tasks else None
+        run = self._runs(write.entry.context, other.entry.context) or self._runs(
+            other.entry.context, write.entry.context
+        )
+        return Silence.ONE_LOOP if tasks or run else None
+
+    def _runs(self, thread: int, task: int) -> bool:
+        """Whether a thread runs the event loop of a task: it has started it, or runs the one loop of its starter's."""
+        one, two = self._contexts.roots[thread], self._contexts.roots[task]
+        if one.kind != "thread" or one.many or not two.is_loop or two.starter is None:
+            return False
+        if two.kind == "task" and self._starts(thread, task):
+            return True
+        return self._symbols.owner_of(two.starter) in self._loops_of(thread)
+
+    def _starts(self, thread: int, task: int, seen: frozenset[int] = frozenset()) -> bool:
+        """Whether only a thread, or tasks that it has started, start a task."""
+        seen |= {task}
+        starter = self._contexts.roots[task].starter
+        within = {entry.context for entry in self._contexts.entries.get(starter, ())} if starter else set()
+        return bool(within) and all(
+            context == thread
+            or context in seen
+            or (self._contexts.roots[context].kind == "task" and self._starts(thread, context, seen))
+            for context in within
+        )
+
+    def _loops_of(self, thread: int) -> frozenset[str]:
+        """The types that hold, in a field, an event loop that a thread runs."""
+        if self._run_by is None:
+            self._run_by = {}
+            for function, effects in self._effects.items():
+                run = {
+                    self._symbols.owner_of(function) or ""
+                    for access in effects.all_accesses()
+                    if access.detail == RUNNING and isinstance(access.path, Field)
+                }
+                for entry in self._contexts.entries.get(function, ()) if run else ():
+                    self._run_by[entry.context] = self._run_by.get(entry.context, frozenset()) | run
+        return self._run_by.get(thread, frozenset())
 
     def _is_started_by_many(self, context: Context) -> bool:
         """Whether several tasks at once have pool workers run something on an object that they share.

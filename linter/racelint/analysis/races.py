@@ -81,7 +81,7 @@ class Races:
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers, repeating
         )
         self._parallel = Parallel(
-            symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating
+            symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating, effects
         )
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
@@ -439,7 +439,24 @@ def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
         elif whole.setdefault(at, pair.place) == pair.place:
             found[pair.place] = pair
     sure = {(place.owner, place.name): _contexts(pair) for place, pair in found.items() if pair.confidence > 1}
-    return {place: pair for place, pair in found.items() if sure.get(_holder(pair)) != _contexts(pair)}
+    left = {place: pair for place, pair in found.items() if sure.get(_holder(pair)) != _contexts(pair)}
+    walked = {key: pair for pair in left.values() for key in _walks(pair)}
+    for pair in left.values():
+        for key in _walks(pair):
+            walked[key] = min(walked[key], pair, key=lambda each: each.place.depth)
+    return {place: pair for place, pair in left.items() if not any(_says_all(walked[k], pair) for k in _walks(pair))}
+
+
+def _walks(pair: Pair) -> list[tuple[str, str, str, Span]]:
+    """Where a race's sides iterate over something, and in which variable or field it lies."""
+    kind, owner, name, _ = pair.place
+    sides = (pair.first, pair.second)
+    return [(kind, owner, name, side.access.span) for side in sides if side.access.kind == "iterate"]
+
+
+def _says_all(outer: Pair, inner: Pair) -> bool:
+    """Whether a walk over all that lies in a container is told of already, for a level further out."""
+    return outer.place.depth < inner.place.depth and outer.confidence >= inner.confidence
 
 
 def _contexts(pair: Pair) -> frozenset[int]:
