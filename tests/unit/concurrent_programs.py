@@ -149,7 +149,7 @@ def parallel(text: str) -> Parallel:
 def in_parallel(sources: list[Source], text: str) -> Parallel:
     """Sources, linked, with their contexts; `text` is that of the module whose lines are asked for."""
     known = load()
-    symbols = Symbols(sources, known.speaks_of)
+    symbols = Symbols(sources, known)
     types = Types(symbols, known)
     summaries = Summaries(symbols, types, known)
     limit = sys.getrecursionlimit()

@@ -98,7 +98,7 @@ def single(text: str) -> Linked:
 def linked(sources: list[Source], knowledge: Knowledge | None = None) -> Linked:
     """Sources, linked."""
     known = knowledge or load()
-    symbols = Symbols(sources, known.speaks_of)
+    symbols = Symbols(sources, known)
     types = Types(symbols, known)
     return Linked({source.name: source for source in sources}, symbols, types, Summaries(symbols, types, known))
 

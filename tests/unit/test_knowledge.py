@@ -18,6 +18,7 @@ import pytest
 from tests.unit.programs import Linked, linked, lower, single
 
 from racelint import knowledge
+from racelint.analysis.values import Builtin
 from racelint.analysis.values import Element as ElementValue
 from racelint.analysis.values import Member
 from racelint.errors import RacelintError
@@ -92,6 +93,17 @@ def test_nothing_is_said_twice():
     said = [(row["does"], name) for row in TABLE["function"] for name in row["names"]]
     for names in (types_, kinds, said):
         assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", TABLE["modules"])
+def test_other_names_of_a_module_mean_the_module(name):
+    target = TABLE["modules"][name]
+    outer, _, last = name.rpartition(".")
+    ways = [f"import {name} as m", f"from {outer} import {last} as m" if outer else f"import {name} as m"]
+    for way in ways:
+        source = Source("/p/m.py", "m", lower(f"{way}\ndef f(): return m.thing\n"), True)
+        found = linked([source]).symbols
+        assert found.name("m", "m") == Builtin(target), way
 
 
 def test_aliases_lead_to_types_that_have_a_row():

@@ -103,12 +103,10 @@ class Parallel:
         return 3 if certain else 2
 
     def _is_run_by(self, write: Spot, one: Context, other: Spot, two: Context) -> Silence | None:
-        """What a task does with a loop, it mostly does where that loop runs; and the thread that runs one is there, too."""
+        """What a task does with a loop, it mostly does where that loop runs; the thread that runs it is there, too."""
+        first, second = write.entry.context, other.entry.context
         tasks = (write.access.detail == RUNNING and two.is_loop) or (other.access.detail == RUNNING and one.is_loop)
-        run = self._runs(write.entry.context, other.entry.context) or self._runs(
-            other.entry.context, write.entry.context
-        )
-        return Silence.ONE_LOOP if tasks or run else None
+        return Silence.ONE_LOOP if tasks or self._runs(first, second) or self._runs(second, first) else None
 
     def _runs(self, thread: int, task: int) -> bool:
         """Whether a thread runs the event loop of a task: it has started it, or runs the one loop of its starter's."""

@@ -93,7 +93,7 @@ class Program:
         """`infer` is asked for the type of an expression (language, path, span) where a verdict hangs on it."""
         self._infer = infer
         self.sources = tuple(sorted(sources, key=lambda source: source.path))
-        self._symbols = Symbols(self.sources, knowledge.speaks_of)
+        self._symbols = Symbols(self.sources, knowledge)
         knowledge = knowledge.in_program({w for source in self.sources for w in source.module.mentions.split()})
         self._types = Types(self._symbols, knowledge)
         self._knowledge = knowledge

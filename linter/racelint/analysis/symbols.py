@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
@@ -57,9 +57,9 @@ class Symbols:
     "module:qualname".
     """
 
-    def __init__(self, sources: Iterable[Source], is_library: Callable[[str], bool] = lambda _: False) -> None:
-        """`is_library` tells whether a dotted name is one that the knowledge tables speak of."""
-        self._is_library = is_library
+    def __init__(self, sources: Iterable[Source], knowledge: Knowledge) -> None:
+        self._is_library = knowledge.speaks_of
+        self._module_name = knowledge.module
         self.sources: dict[str, Source] = {}
         self.functions: dict[str, tuple[Source, Function]] = {}
         self.types: dict[str, tuple[Source, Type]] = {}
@@ -169,13 +169,15 @@ class Symbols:
         name = imported.absolute(source.path, source.name)
         module = self.module(name, source)
         if imported.name is None:
-            return ModuleValue(module) if module else Builtin(name)
+            return ModuleValue(module) if module else Builtin(self._module_name(name))
         if module is not None and links > 0:
             found = self.attribute(module, imported.name, links - 1)
             if found is not None:
                 return found
         submodule = self.module(f"{name}.{imported.name}", source)
-        return ModuleValue(submodule) if submodule else Builtin(f"{name}.{imported.name}")
+        if submodule is not None:
+            return ModuleValue(submodule)
+        return Builtin(self._module_name(f"{self._module_name(name)}.{imported.name}"))
 
     def attribute(
         self, module: str, name: str, links: int = LINKS, seen: frozenset[str] = frozenset()

@@ -32,6 +32,7 @@ TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
     "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given", "typing", "hook",
 )  # fmt: skip
+NAMES = ("aliases", "modules")  # tables of names that mean something else
 LISTS = (
     "types",
     "names",
@@ -302,6 +303,7 @@ class Knowledge:
         containers: Iterable[Container],
         functions: Iterable[LibraryFunction],
         aliases: dict[str, str],
+        modules: dict[str, str],
         concurrency: Concurrency,
         shared: Sharing,
         unsafe: Iterable[UnsafeRow] = (),
@@ -328,6 +330,7 @@ class Knowledge:
             for name in function.names:
                 self.functions.setdefault(name, []).append(function)
         self.aliases = aliases
+        self._modules = modules
         rows = [(name, row) for name, rows in self.functions.items() for row in rows]
         self.sets = frozenset(name for name, row in rows if row.does == "sets")
         self.launched = frozenset(name.rpartition(".")[0] for name, row in rows if row.does == "launches")
@@ -376,6 +379,10 @@ class Knowledge:
         """A type's own name behind an alias (`typing.Dict` is `dict`)."""
         return self.aliases.get(name, name)
 
+    def module(self, name: str) -> str:
+        """A module's own name behind an older one, or another library's (`Queue`, `six.moves.queue`: `queue`)."""
+        return self._modules.get(name, name)
+
     def container(self, type_name: str) -> Container | None:
         """The behaviour of a library type."""
         return self.container_types.get(self.canonical(type_name))
@@ -421,7 +428,9 @@ def load(extra: Iterable[Path] = (), memory_model: MemoryModel = MemoryModel.GIL
     def rows(kind: str) -> list[dict[str, Any]]:
         return [row for table in tables for row in table.get(kind, ())]
 
-    aliases = {name: target for table in tables for name, target in table.get("aliases", {}).items()}
+    aliases, modules = (
+        {name: target for table in tables for name, target in table.get(kind, {}).items()} for kind in NAMES
+    )
     concurrency = Concurrency(
         [_row(LockType, row) for row in rows("lock")],
         [_row(StartRow, row) for row in rows("start")],
@@ -435,7 +444,7 @@ def load(extra: Iterable[Path] = (), memory_model: MemoryModel = MemoryModel.GIL
     functions = [_row(LibraryFunction, row) for row in rows("function")]
     unsafe = [_row(UnsafeRow, row) for row in rows("unsafe")]
     hooks = [_row(HookRow, row) for row in rows("hook")]
-    return Knowledge(containers, functions, aliases, concurrency, _sharing(rows), unsafe, memory_model, hooks)
+    return Knowledge(containers, functions, aliases, modules, concurrency, _sharing(rows), unsafe, memory_model, hooks)
 
 
 def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
@@ -467,10 +476,14 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _check_shape(table: dict[str, Any], name: str) -> None:
-    """Raise KnowledgeError for anything but arrays of rows and the table of aliases."""
-    unknown = sorted(table.keys() - {*TABLES, "aliases"})
+    """Raise KnowledgeError for anything but arrays of rows and the tables of names."""
+    unknown = sorted(table.keys() - {*TABLES, *NAMES})
     if unknown:
-        raise KnowledgeError(f"{name}: unknown table {unknown[0]!r} (there are {', '.join(TABLES)} and aliases)")
+        raise KnowledgeError(f"{name}: unknown table {unknown[0]!r} (there are {', '.join((*TABLES, *NAMES))})")
+    for kind in NAMES:
+        names = table.get(kind, {})
+        if not isinstance(names, dict) or not all(isinstance(target, str) for target in names.values()):
+            raise KnowledgeError(f"{name}: [{kind}] is a table of names, each with another name")
     for kind in TABLES:
         rows = table.get(kind, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
