@@ -18,9 +18,8 @@ import pytest
 from tests.unit.programs import Linked, linked, lower, single
 
 from racelint import knowledge
-from racelint.analysis.values import Builtin
+from racelint.analysis.values import Builtin, Member
 from racelint.analysis.values import Element as ElementValue
-from racelint.analysis.values import Member
 from racelint.errors import RacelintError
 from racelint.knowledge import KnowledgeError, load
 from racelint.model import Source

@@ -449,9 +449,8 @@ def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
 
 def _walks(pair: Pair) -> list[tuple[str, str, str, Span]]:
     """Where a race's sides iterate over something, and in which variable or field it lies."""
-    kind, owner, name, _ = pair.place
-    sides = (pair.first, pair.second)
-    return [(kind, owner, name, side.access.span) for side in sides if side.access.kind == "iterate"]
+    place, sides = pair.place, (pair.first, pair.second)
+    return [(place.kind, place.owner, place.name, s.access.span) for s in sides if s.access.kind == "iterate"]
 
 
 def _says_all(outer: Pair, inner: Pair) -> bool:
