@@ -121,8 +121,13 @@ class Ways:
         return len(self._contexts.way(spot.function, spot.entry)) > most
 
     def are_far(self, first: Spot, second: Spot) -> bool:
-        """Whether a caller's way and the other side's are so long together that some condition mostly stands there."""
+        """Whether two ways are so long together that some condition mostly stands there: a caller's, or two threads'.
+
+        Of 16 reports on two threads with more than three calls two were right, of 13 with fewer eight.
+        """
         contexts = [self._contexts.roots[spot.entry.context] for spot in (first, second)]
+        if all(context.kind == "thread" for context in contexts):
+            return self.steps(first, second) > NEAR
         return any(context.is_external for context in contexts) and self.steps(first, second) > MOST_TOGETHER
 
     def steps(self, first: Spot, second: Spot) -> int:
