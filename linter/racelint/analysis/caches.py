@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from racelint.analysis.defaults import Defaults, picks_elements
+from racelint.analysis.handing import dotted
 from racelint.analysis.holders import Holders
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
@@ -31,7 +32,7 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Name
+from racelint.model import Assign, Attr, Call, Expr, Name
 from racelint.record import records
 
 WRITES = ("[...]", "del")  # operations on entries
@@ -256,9 +257,31 @@ class Caches:
                 changes = self._summaries.of(function_id).changes.values()
                 back = any(c.target in (copied, getattr(copied, "base", None)) for c, _ in changes)  # it puts it back
                 held = _is_through(change, start, copied)
-                if isinstance(root(copied), Param) and held and not given and not back:
+                given_by = root(copied)
+                shared = isinstance(given_by, Param) and not self._is_folded(given_by)
+                if shared and held and not given and not back:
                     yield change.target, Origin("half", copied, "", self._named(copied))
                 return
+
+    def _is_folded(self, parameter: Param) -> bool:
+        """Whether all callers put the result where they had what they passed: `config = config.Merge(other)`."""
+        sites = self._summaries.usage.sites(parameter.function)
+        folds = {
+            (caller, node.value.span)
+            for caller in {caller for caller, _ in sites}
+            for node in records(self._symbols.functions[caller][1].body)
+            if isinstance(node, Assign) and isinstance(node.value, Call) and len(node.targets) == 1
+            if dotted(node.targets[0]) == dotted(self._passed(node.value, parameter))
+        }
+        return bool(sites) and all(site in folds for site in sites)
+
+    def _passed(self, call: Call, parameter: Param) -> Expr | None:
+        """What a call passes for a parameter, as it is written there."""
+        _, function = self._symbols.functions[parameter.function]
+        if function.owner and parameter.index == 0:
+            return call.func.base if isinstance(call.func, Attr) else None
+        index = parameter.index - bool(function.owner)
+        return call.args[index] if index < len(call.args) else None
 
     def _named(self, path: Value) -> str:
         """A field of a parameter, or of something in it, as the program calls it."""

@@ -35,7 +35,7 @@ class Goroutines:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
-        identity: Identity, callers: Callers, strangers: Strangers, repeating: Repeating,
+        identity: Identity, callers: Callers, strangers: Strangers, repeating: Repeating, importing: Importing,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -44,7 +44,7 @@ class Goroutines:
         self._ways = ways
         self._identity = identity
         self._callers = callers
-        self._importing = Importing(symbols)
+        self._importing = importing
         self._strangers = strangers
         self._repeating = repeating
         self._exclusive: dict[tuple[int, int], bool] = {}

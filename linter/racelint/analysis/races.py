@@ -26,6 +26,7 @@ from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
+from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
@@ -77,9 +78,12 @@ class Races:
         self.strangers = Strangers(symbols, places, self.ways)
         self._places = places
         repeating = Repeating(symbols, effects, contexts, self.memory)
+        importing = Importing(symbols)
         goroutines = Goroutines(
-            symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers, repeating
-        )
+            symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers, repeating,
+            importing,
+        )  # fmt: skip
+        self._importing = importing
         self._parallel = Parallel(
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating, effects
         )
@@ -196,6 +200,15 @@ class Races:
         ):
             return Silence.ORDERED
         return None
+
+    def is_left_over(self, spot: Spot) -> bool:
+        """Whether callers come in by a method of a program's package of which nobody speaks, be it a test."""
+        if not self._contexts.roots[spot.entry.context].is_external or not self.memory.governs(spot.function):
+            return False
+        source, function = self._symbols.functions[self._contexts.root(spot.function, spot.entry)]
+        if not function.owner or function.name in self._symbols.spoken_of:
+            return False
+        return bool(self._importing.programs(source.name))
 
     def _is_doubtful(self, place: Place, shape: str, write: Spot, other: Spot) -> bool:
         """Whether it is open that the two ever meet on one object."""

@@ -38,6 +38,10 @@ class Usage:
         """The functions that are known to call one, sorted."""
         return sorted({caller for caller, _ in self._calls.get(function, {})})
 
+    def sites(self, function: str) -> list[tuple[str, Span]]:
+        """Where one is known to be called, sorted: the calling functions and the spans."""
+        return sorted(self._calls.get(function, {}))
+
     def callee(self, caller: str, span: Span) -> str:
         """The function that is known to be called at a place, "" if there is none, or several."""
         if self._at is None:
