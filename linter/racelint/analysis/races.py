@@ -278,7 +278,7 @@ class Races:
                 unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
-                alike = is_same_constant(write.access, other.access)
+                alike = is_same_constant(write.access, other.access) and place.kind != "captured"
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
                 return self._is_figure(place) or self._stays_the_same(place)

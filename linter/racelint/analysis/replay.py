@@ -386,7 +386,7 @@ class Replay(Locking, Origins, Owning, Touching):
                 args = tuple([substitute.values(values) for values in started.args])
                 known = isinstance(started.callee, FunctionValue | Partial)  # only its arguments are the caller's
                 kind = "binding" if known else started.kind
-                in_turn = started.through is not None and (started.endless or started.awaited)  # mostly
+                in_turn = started.through is not None and started.endless  # mostly
                 many = started.many or (started.looped and not in_turn)
                 through = started.through
                 group = self._group(started.group, substitute)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
-from racelint.analysis.branching import ends_in_turn, waits
+from racelint.analysis.branching import ends_in_turn, loops_around, waits
 from racelint.analysis.effects import Start
 from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
@@ -118,9 +118,13 @@ class Starting(Body):
             self.summary.starts[start] = None
         if kind in HANDED_ON:
             over = waits(self.function.body)  # mostly for it, or until nobody wants its result
+            around = loops_around(self.function.body, span)
+            looped = start.looped and not (around and waits(around[-1].body))  # mostly it waits for each before the next
             tells = group or self.group_of(callee)
             for called, given_it in self.called_by_started(callee, args, span, state):
-                one = start._replace(callee=called, args=given_it, through=(self.id, span), awaited=over, group=tells)
+                one = start._replace(
+                    callee=called, args=given_it, looped=looped, through=(self.id, span), awaited=over, group=tells
+                )
                 if len(self.summary.starts) < MOST_EVENTS:
                     self.summary.starts[one] = None
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
