@@ -9,7 +9,7 @@ from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.lifecycle import is_closing, is_registration, readies, sets_up_program
+from racelint.analysis.lifecycle import in_lower_case, is_closing, is_registration, readies, sets_up_program
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
@@ -166,7 +166,8 @@ class Callers:
         function = self._symbols.functions[root][1]
         starter = self._contexts.roots[other.entry.context].starter
         if not function.owner:
-            prepares = sets_up_program(function.name)
+            steps = self._symbols.is_ordered_by_steps(root)
+            prepares = sets_up_program(function.name if steps else in_lower_case(function.name))
         else:
             theirs = self._symbols.owner_of(starter) if starter else ""
             prepares = readies(function.name) and self._identity.is_family(self._symbols.owner_of(root), theirs)

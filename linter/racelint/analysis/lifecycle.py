@@ -44,6 +44,11 @@ def sets_up_program(name: str) -> bool:
     return is_starting(name) or name.startswith("register_")
 
 
+def in_lower_case(name: str) -> str:
+    """A name in mixed case as most of Python writes it: `SetUpLogging` as `setup_logging`."""
+    return CAPITAL.sub("_", name).lower().replace("set_up", "setup")
+
+
 def readies(name: str) -> bool:
     """Whether a method makes its object ready before it is put into service, by its first word: `init_host`."""
     return CAPITAL.split(name)[0].lower().split("_")[0] in SETTING_UP - {"new"}
