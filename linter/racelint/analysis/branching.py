@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from racelint.model import (
     Assign,
     Attr,
+    Await,
     Block,
     Branch,
     Call,
@@ -116,6 +117,35 @@ def ends_in_turn(body: Block, start: Span, wait: str) -> bool:
         and not (call.args or call.keywords)
         for call in calls
     )
+
+
+def awaits_at(body: Block, call: Span) -> bool:
+    """Whether a function awaits a call there and then."""
+    awaits = [part.value for part in records(body) if isinstance(part, Await)]
+    return any(isinstance(value, Call) and value.span == call for value in awaits)
+
+
+def awaited_in_turn(body: Block, start: Span) -> bool:
+    """Whether the turn of a loop that starts something also awaits what it has got for it.
+
+    `async for job in jobs: done = loop.run_in_executor(None, job); await asyncio.shield(done)`
+    """
+    loops = loops_around(body, start)
+    turn = list(_straight(loops[-1].body)) if loops else []
+    made = [stmt for stmt in turn if isinstance(stmt, Assign) and stmt.span.holds(start)]
+    names = {target.name for stmt in made for target in stmt.targets if isinstance(target, Name)}
+    awaits = [
+        part for stmt in turn if isinstance(stmt, Eval | Assign) for part in records(stmt) if isinstance(part, Await)
+    ]
+    return any(isinstance(part, Name) and part.name in names for wait in awaits for part in records(wait.value))
+
+
+def _straight(block: Block) -> Iterator[Stmt]:
+    """The statements of a block that no condition stands before."""
+    for stmt in block:
+        yield stmt
+        if isinstance(stmt, Try | Hold):
+            yield from _straight(stmt.body)
 
 
 def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:

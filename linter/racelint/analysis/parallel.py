@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racelint.analysis.branching import is_looped
+from racelint.analysis.branching import awaits_at, is_looped
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
@@ -75,6 +75,8 @@ class Parallel:
             return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
+        if self._is_awaited_before(one, two) or self._is_awaited_before(two, one):
+            return Silence.ORDERED
         # greenlets or threads: a choice of the configuration
         either = "greenlet" in (one.kind, two.kind) and (one.starter != two.starter or one.starter is None)
         if (
@@ -157,6 +159,15 @@ class Parallel:
         ]  # fmt: skip
         started = [self._contexts.roots[entry.context] for entry in entries]
         return any(each.is_loop and each.many for each in started)
+
+    def _is_awaited_before(self, one: Context, two: Context) -> bool:
+        """Whether the function that starts both has awaited the first before it comes to start the second."""
+        if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
+            return False
+        if not one.awaited or two.span < one.span:
+            return False
+        body = self._symbols.functions[one.starter][1].body
+        return awaits_at(body, one.span) and not (is_looped(body, one.span) and is_looped(body, two.span))
 
     def _is_one_after_other(self, one: Context, two: Context) -> bool:
         """Whether one function starts both, waits for the first before it starts the second, and runs only once."""

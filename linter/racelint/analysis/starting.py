@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
-from racelint.analysis.branching import ends_in_turn, loops_around, waits
+from racelint.analysis.branching import awaited_in_turn, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import Start
 from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
@@ -94,6 +94,7 @@ class Starting(Body):
         repeated = not all([frame.single for frame in self.frames])
         looped = repeated and not alone and (self.traits.atomic_steps or not self.leaving)
         looped = looped and not (kind == "thread" and ends_in_turn(self.function.body, span, WAITS))
+        looped = looped and not (kind in ("pool", "task") and awaited_in_turn(self.function.body, span))
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
         start = Start(
@@ -119,7 +120,9 @@ class Starting(Body):
         if kind in HANDED_ON:
             over = waits(self.function.body)  # mostly for it, or until nobody wants its result
             around = loops_around(self.function.body, span)
-            looped = start.looped and not (around and waits(around[-1].body))  # mostly it waits for each before the next
+            looped = start.looped and not (
+                around and waits(around[-1].body)
+            )  # mostly it waits for each before the next
             tells = group or self.group_of(callee)
             for called, given_it in self.called_by_started(callee, args, span, state):
                 one = start._replace(
