@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from racelint.analysis.body import (
     Keywords,
 )
@@ -33,6 +35,8 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, LibraryFunction
+from racelint.model import Call, Eval, Jump
+from racelint.record import records
 from racelint.span import Span
 
 ATOMIC = "sync/atomic"
@@ -225,6 +229,8 @@ class Library(Origins):
             container = self.knowledge.guess
             if found is not None or base == UNKNOWN or self._is_no_container(container, name, args, by_name):
                 return (Result(self.site(call, state)),)
+            if self._gives_another(container, name, call):
+                return (Result(self.site(call, state)),)
         if name in container.views and not args and not (self.traits.live_views or name.startswith(LAZY)):
             self.note(base, "snapshot", call, state, container.kind if known else "?")
             return (self.copied(base, self.site(call, state), "list"),)
@@ -257,6 +263,21 @@ class Library(Origins):
         if change == "insert" and f".{name}()" in SPREADS and args:
             self._take_over(base, args[0], state)
         return result
+
+    def _gives_another(self, container: Container, name: str, call: Span) -> bool:
+        """Whether somebody uses what a method gives which gives nothing where it changes a container in place.
+
+        `schema = schema.insert(0, field)`: an object that stays as it is, and another one.
+        """
+        if container.change(name) is None or name in container.reads or name.startswith("pop"):
+            return False
+        return call not in self._bare_calls
+
+    @cached_property
+    def _bare_calls(self) -> frozenset[Span]:
+        """The calls of which nobody uses the result: statements, and what is given back as it is."""
+        bare = [part.value for part in records(self.function.body) if isinstance(part, Eval | Jump)]
+        return frozenset([value.span for value in bare if isinstance(value, Call)])
 
     def use_state(self, base: Value, library: str, method: str, call: Span, state: State) -> None:
         """A method of an object that two contexts must not use at once."""
