@@ -152,6 +152,7 @@ class Start(Record):
     running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
     needs: Conditions = ALWAYS
     through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`
+    covering: tuple[Held, ...] = ()  # the locks that a coroutine holds which awaits it there and then
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""

@@ -390,9 +390,11 @@ class Replay(Locking, Origins, Owning, Touching):
                 many = started.many or (started.looped and not in_turn)
                 through = started.through
                 group = self._group(started.group, substitute)
+                covering = tuple([Held(v, h.taken, h.kind) for h in started.covering for v in substitute(h.lock)])
                 self.start(
-                    value, kind, call, state, many=many, args=args, queue=started.queue, through=through, group=group
-                )
+                    value, kind, call, state, many=many, args=args, queue=started.queue, through=through, group=group,
+                    covering=covering,
+                )  # fmt: skip
                 if through is not None and started.awaited:
                     state.running -= {call}
                     self.await_started(call)

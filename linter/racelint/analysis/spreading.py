@@ -90,14 +90,17 @@ class Spreading:
         return frozenset([self._places.lock(lock) for lock in self._summaries.of(root_id).releases])
 
     def _inherited(self, index: int, context: Context) -> frozenset[str]:
-        """Locks that the starter of a goroutine holds from before its start until it has waited for it.
+        """Locks that the starter of a goroutine, or of an executor's job, holds from before its start until its end.
 
         Those of the starter's callers are known only when all contexts have been spread: `Contexts.covered`.
         """
         effects = self._effects.get(context.starter or "")
-        if effects is None or context.span is None or not self._symbols.is_ordered_by_steps(context.function):
+        if effects is None or context.span is None:
             return frozenset()
         mine = [start for start in effects.starts.values() if start.span == context.span]
+        if not self._symbols.is_ordered_by_steps(context.function):
+            covering = [self._places.locks(start.covering) for start in mine]
+            return frozenset.intersection(*covering) if covering else frozenset()
         if mine and all([start.awaited for start in mine]):  # a helper that has waited for all that it was given
             self._found.covered.add(index)
             return self._places.locks(tuple([lock for start in mine for lock in start.held]))

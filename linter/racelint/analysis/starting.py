@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
-from racelint.analysis.branching import awaited_in_turn, ends_in_turn, loops_around, waits
+from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import Start
 from racelint.analysis.paths import root, union
-from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, State
+from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, Held, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     UNKNOWN,
@@ -81,13 +81,14 @@ class Starting(Body):
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", again: bool = False,
-        group: Value | None = None, through: tuple[str, Span] | None = None,
+        group: Value | None = None, through: tuple[str, Span] | None = None, covering: tuple[Held, ...] = (),
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
         `queue` names what runs this callable and others one after the other; `again` says that a library runs it there,
         once or again and again, `group` is what can be asked to wait until it has ended. `through` is the helper, and
-        the spot there, that starts a function which calls this one.
+        the spot there, that starts a function which calls this one; `covering` are locks that it holds until that has
+        ended.
         """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
@@ -97,10 +98,12 @@ class Starting(Body):
         looped = looped and not (kind in ("pool", "task") and awaited_in_turn(self.function.body, span))
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
+        if kind == "pool" and state.held and awaits_at(self.function.body, span):
+            covering = (*covering, *state.held)
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, again=again, group=group, running=state.running,
-            needs=state.conditions(), through=through,
+            needs=state.conditions(), through=through, covering=covering,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":

@@ -60,6 +60,8 @@ class Ways:
         around = self._around(spot)
         if not given and not around:
             return of_threads(spot.locks)
+        if of_threads(given) != given:  # a job of an executor, awaited by a coroutine that holds a lock between tasks
+            return of_threads(spot.locks) | (spot.locks & other.locks)
         theirs = self._starters(other.entry.context) | self.functions(other)
         inside = bool(self._starters(spot.entry.context) & theirs)
         return of_threads(spot.locks - given if inside else spot.locks | around)
