@@ -125,8 +125,8 @@ class Suspensions:
         if other.locks & locks:
             return False
         same = other.function == function_id
-        if same and not self._runs_twice(function_id, entry):
-            return False
+        if same and (other.located.place.owner == function_id or not self._runs_twice(function_id, entry)):
+            return False  # each run has variables of its own
         context = self._contexts.roots[entry.context]
         if other.entry.context == entry.context and context.kind == "task" and not context.many and not same:
             return False  # one task: it is suspended where it waits
