@@ -292,13 +292,20 @@ class Loops(Body):
                 return NOTHING_KNOWN
             case Fresh() if held := self._entries(value):
                 return unite([self.element_of(c.value, site) if c.spread else (c.value,) for c in held])
-            case Fresh() if objects := self._objects(value):
+            case Fresh() if self._seen_by_started(value) is None and (objects := self._objects(value)):
                 return tuple([made._replace(site=site) for made in objects])
             case _:
                 container = self.types.container(value)
-                key = member(value, site)
+                base = self._seen_by_started(value) or value
+                key = member(base, site)
                 sequence = container is not None and container.sequence
-                return (element(value, key) if sequence else key,)
+                return (element(base, key) if sequence else key,)
+
+    def _seen_by_started(self, made: Value) -> Value | None:
+        """By what a container made here is known to what has been started with it: what lies in it is shared, too."""
+        shared = self.shared_locals.get(made)
+        known = shared is not None and any([shared in start.knows() for start in self.effects.starts.values()])
+        return shared if known else None
 
     def _entries(self, made: Fresh) -> tuple[Content, ...]:
         """What lies in a sequence made here, if that is known, in a language in which objects have one type."""

@@ -244,7 +244,7 @@ class Places:
         return located._replace(place=place, own=False, constructed=False)
 
     def _field(self, path: Field, base: Value, name: str, depth: int) -> Located | None:
-        owner = self._types.class_of(base) or self._class_handed(base)
+        owner = self._types.class_of(base) or self._class_handed(base) or self._class_given(base)
         certain = owner is not None
         if owner is None:
             owner = self._symbols.only_owner(name) if self._types.of(base) is None else None
@@ -254,6 +254,13 @@ class Places:
         own = self._symbols.is_instance(base)
         place = Place("field", self._declarer(owner, name), name, depth)
         return Located(place, owner, own, self._is_constructed(base), certain)
+
+    def _class_given(self, base: Value) -> str | None:
+        """The class of what lies in something that a started function is given, as who starts it knows it."""
+        start = root(base)
+        if base == start or not isinstance(start, Param) or start not in self._given:
+            return None
+        return self._types.class_of(rebased(base, start, self._given[start]))
 
     def _class_handed(self, base: Value) -> str | None:
         """The class of what a started function is handed, as who makes that knows it."""

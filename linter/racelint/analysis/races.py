@@ -40,7 +40,7 @@ from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
-from racelint.analysis.values import Element, Global, Param, Value
+from racelint.analysis.values import Element, Global, Member, Param, Value
 from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
 from racelint.span import Span
@@ -201,6 +201,13 @@ class Races:
             return Silence.ORDERED
         return None
 
+    def _is_member(self, spot: Spot) -> bool:
+        """Whether an access is of an object out of a container; of a method's own it was the caller that took it out."""
+        came = self._contexts.entries.get(spot.function, {}).get(spot.entry) if spot.located.own else None
+        calls = self.effects[came.caller].calls.values() if came is not None else ()
+        taken = [isinstance(site.receiver, Element | Member) for site in calls if came and site.span == came.span]
+        return is_member(spot.access.path) or any(taken)
+
     def is_left_over(self, spot: Spot) -> bool:
         """Whether callers come in by a method of a program's package of which nobody speaks, be it a test."""
         if not self._contexts.roots[spot.entry.context].is_external or not self.memory.governs(spot.function):
@@ -229,7 +236,7 @@ class Races:
         if job and _is_own_entry(write.access.path) and _is_own_entry(other.access.path):
             return True  # what lies under a key that each job was given
         external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
-        if external and is_member(write.access.path) != is_member(other.access.path):
+        if external and self._is_member(write) != self._is_member(other):
             return True  # what a container of the project holds is hardly what a caller made himself
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             return True  # who reads it has mostly come by what sets it
