@@ -123,16 +123,18 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
       `add_event_handler`; results of remembering functions, if they are containers;
     - entries of a class that follows changes (it calls something named `watch`) or goes by the name of a cache and is
       filled from outside, for everybody but that class; values computed once and kept under a cache's name;
-    - settings (`traitlets` with `config=True`, `oslo.config`), presets (constants in capitals) and `__dict__` of a
-      shared object, if they are changed under another name than their own;
+    - settings (`traitlets` with `config=True`, `oslo.config`), presets (constants in capitals), if they are changed
+      under another name than their own; `__dict__` of a shared object, if another function has asked for it;
     - a parameter's default that is a list or dict; a mapping of an object or module that is copied to be changed, and
       changed deeper than the copy goes;
     - an entry of what a function is given, if it is copied to be changed, and changed deeper than the copy goes;
-    - in Go a parameter's struct that is copied to be changed likewise, and a variable's object that a function takes
-      as one of several and changes while nobody changes it by its name.
+    - in Go a parameter's struct that is copied to be changed likewise (unless all callers put the result in the place
+      of what they gave: `config = config.Merge(other)`), and a variable's object that a function takes as one of
+      several and changes while nobody changes it by its name.
 
     Silent: changes that the cache's own class makes, or the class that holds the cache and has made all containers in
-    it; registries, pools and other containers of objects with a life of their own; memos that begin empty (`return
+    it; methods of unknown classes whose result is used (`schema = schema.insert(0, field)`); registries, pools and
+    other containers of objects with a life of their own; memos that begin empty (`return
     {}`): a place to keep things; remembered views of an object's own state, and parts of it, for its class; constants
     that the same function also changes by name, tables of constants with empty entries; defaults of parameters in which
     nothing can be left, or that all calls in the repository override; what handlers of deletions are given in Go, and

@@ -118,11 +118,11 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     In a program for Python 2 (part of its files cannot run on Python 3) `keys()`, `values()` and `items()` are lists.
 
-    No resize, hence silent: giving an existing key another value (the loop's own key, a key just read or tested with
-    `in`); appending to the list being iterated (a work list); removing from a list that is walked with `reversed()`.
-    Confidence is high when the container's type and every callee are known, medium when they are known by name only or
-    a loop does no more than remove from a list what passes a test (it takes two neighbours that pass it), low (hidden
-    by default) where the code is mostly right:
+    No resize, hence silent: giving an existing key another value (the loop's own key, one that it was found equal to, a
+    key just read or tested with `in`); appending to the list being iterated (a work list); removing from a list that is
+    walked with `reversed()`. Confidence is high when the container's type and every callee are known, medium when they
+    are known by name only or a loop does no more than remove from a list what passes a test (it takes two neighbours
+    that pass it), low (hidden by default) where the code is mostly right:
 
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
       parameter only ever is such a container, unless the loop deletes its own key from it (`for k in d: del d[k]`,
@@ -137,9 +137,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
-    - a list whose removed element was found by `==`, or itself by `is` (there is only one, but not of what `is` an
-      owner's; in Go by the loop's own function, itself or by several of its fields, and compared with what is the same
-      in all turns); slice assignments;
+    - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there is
+      only one, but not of what `is` an owner's; in Go by the loop's own function, itself or by several of its fields,
+      and compared with what is the same in all turns); slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for

@@ -97,7 +97,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     An object that a function has made belongs to whoever it starts with it, if each has one of his own. It is shared if
     several have the same one (`Thread(target=work, args=(table,))` in a loop behind `table = {}`), or if the function
-    goes on with it.
+    goes on with it, or with what lies in it (`for job in jobs: job.begin()`, behind a start with `args=(jobs,)`).
 
     A lock that one arm of a branch takes and keeps (`if known { mu.Lock(); defer mu.Unlock() }`) may be held behind it:
     what it could exclude has low confidence. Who waits for what it has started holds its locks, and its callers', for
@@ -125,7 +125,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - a list that loses elements while it is iterated;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
-    - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself).
+    - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself,
+      and that does not put something in a library's place for all at once, as for a test).
     - a field that a constructor stores for the first time when it has started the thread that reads it, itself, by a
       base class or by an object that it hands itself to, if the thread waits for nothing before;
     - a callback that one method calls at once or keeps, by what it finds set, while another one sets that and then
@@ -140,15 +141,19 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     ### Python: confidence
 
+    A walk over all that lies in a container, by a helper that calls itself, is one finding, however deep it lies.
+
     High if both contexts are started in the project or the start stands in the class itself; medium with callers from
-    outside on containers; low (hidden) where objects may be different ones, over long chains of calls, where a method
-    was found by its name alone, where an exception handler deals with the outcome, for plain stores beside plain
-    stores, for callers beside the event loop, and for what a class of threads is given to work on, against callers,
-    unless who has made that makes the threads, too.
+    outside on containers; low (hidden) where objects may be different ones, over long chains of calls (between two
+    threads more than three together), where a method was found by its name alone, where an exception handler deals with
+    the outcome, for plain stores beside plain stores, for callers beside the event loop, and for what a class of
+    threads is given to work on, against callers, unless who has made that makes the threads, too.
 
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it
-    (a queue, an event); two jobs of which one coroutine awaits the first before it starts the second. What a process
+    (a queue, an event); two jobs of which one coroutine awaits the first before it starts the second, or in the turn
+    that has started it; jobs of an executor, each of which is awaited under one lock between tasks; what runs on an
+    event loop, and the thread that runs that loop. What a process
     starts has a memory of its own. A flag that is found unset and set (under a lock, or between two tasks) keeps others
     out until it is set back, also where a method does that for its caller: `self._claim()`.
 
@@ -201,8 +206,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     answers requests, or in a loop that only goes over something (`for _, name := range names { p.spawn(name) }`), if
     all of them come to one object. Not so if the function waits, if a flag or `sync.Once` lets one through, if what is
     stored there is asked for first, and in loops without an end, which mostly begin anew when all is over. What a
-    helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`; of a method
-    of a type that has more than eight that counts only if it is given no more than twelve functions in all.
+    helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`, several at
+    once if it does so in a loop that receives nothing; of a method of a type that has more than eight that counts only
+    if it is given no more than twelve functions in all.
 
     An object on which a method of its own, or its factory, has started something is known to that, whoever else uses it
     then; so is each object of a type if the one function that makes them does that (medium).
@@ -216,16 +222,15 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure, by five calls at most on both ways together if the contexts are
-    two; a caller beside a goroutine is medium at most. Low: elements of
-    containers (a worker mostly has a key of its own), parameters of unknown origin, objects found in two fields, what
-    is set once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up
-    write before callers come, what interfaces with a single method lead to; values that one function makes on demand,
-    by whoever comes first (a map is lost with its entries, and counts); two stores of one constant; settings of the
-    program that are stored again and again; fields that are only added to, of types that keep figures by their name
-    (`queryStats`); a number or a text that the other side reads for a log only. Low is also what one goroutine that is
-    started once stores once, if it had to be got first (a client, a setting, no constant): who reads it mostly waits
-    for it in a way that cannot be seen; not so if the function that starts the one goroutine, or a caller of it, starts
-    the other one, too.
+    two; a caller beside a goroutine is medium at most. Low: elements of containers (a worker mostly has a key of its
+    own), parameters of unknown origin, objects found in two fields, what is set once under a lock, the size of a map,
+    setters, registrations, what constructors and what sets the program up write before callers come, what interfaces
+    with a single method lead to; values that one function makes on demand, by whoever comes first (a map is lost with
+    its entries, and counts); two stores of one constant in a field; settings of the program that are stored again and
+    again; fields that are only added to, of types that keep figures by their name (`queryStats`); a number or a text
+    that the other side reads for a log only. Low is also what one goroutine that is started once stores once, if it had
+    to be got first (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen;
+    not so if the function that starts the one goroutine, or a caller of it, starts the other one, too.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any
