@@ -54,10 +54,18 @@ class Callers:
             return 3
         if context.starter is not None and context.starter in self._ways.functions(caller):
             return 3  # it goes on with what it has handed over
+        if context.starter is not None and self._comes_by(caller, owner):
+            return 3  # both come to what the class keeps that starts it
         if self._is_given(write, other, context, owner):
             return 1  # who has both may keep to an order
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def _comes_by(self, caller: Spot, owner: str) -> bool:
+        """Whether a caller comes in by a method of a class, and reaches the object by a field of that class."""
+        holder = caller.entry.origin.lstrip("=").rpartition(".")[0]
+        entered = self._symbols.owner_of(self._contexts.root(caller.function, caller.entry))
+        return bool(owner and holder) and all(self._identity.is_family(each, owner) for each in (holder, entered))
 
     def _is_begun(self, context: Context) -> bool:
         """Whether the program itself begins a thread of its own class."""
