@@ -202,7 +202,7 @@ class Races:
         return None
 
     def _is_member(self, spot: Spot) -> bool:
-        """Whether an access is of an object out of a container; of a method's own it was the caller that took it out."""
+        """Whether an access is of an object out of a container; of a method's own the caller took it out."""
         came = self._contexts.entries.get(spot.function, {}).get(spot.entry) if spot.located.own else None
         calls = self.effects[came.caller].calls.values() if came is not None else ()
         taken = [isinstance(site.receiver, Element | Member) for site in calls if came and site.span == came.span]
