@@ -136,13 +136,10 @@ class Parallel:
         if self._run_by is None:
             self._run_by = {}
             for function, effects in self._effects.items():
-                run = {
-                    self._symbols.owner_of(function) or ""
-                    for access in effects.all_accesses()
-                    if access.detail == RUNNING and isinstance(access.path, Field)
-                }
-                for entry in self._contexts.entries.get(function, ()) if run else ():
-                    self._run_by[entry.context] = self._run_by.get(entry.context, frozenset()) | run
+                owner = self._symbols.owner_of(function)
+                if owner and any(a.detail == RUNNING and isinstance(a.path, Field) for a in effects.all_accesses()):
+                    for entry in self._contexts.entries.get(function, ()):
+                        self._run_by[entry.context] = self._run_by.get(entry.context, frozenset()) | {owner}
         return self._run_by.get(thread, frozenset())
 
     def _is_started_by_many(self, context: Context) -> bool:
