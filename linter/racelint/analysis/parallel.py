@@ -161,8 +161,10 @@ class Parallel:
         """Whether the function that starts both has awaited the first before it comes to start the second."""
         if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
             return False
-        if not one.awaited or two.span < one.span or one.span.holds(two.span):  # `await gather(first(), second())`
+        if not one.awaited or two.span <= one.span or one.span.holds(two.span):  # `await gather(first(), second())`
             return False
+        if any(self._contexts.roots[entry.context].many for entry in self._contexts.entries.get(one.starter, ())):
+            return False  # the second of one run, and the first of another
         body = self._symbols.functions[one.starter][1].body
         return awaits_at(body, one.span) and not (is_looped(body, one.span) and is_looped(body, two.span))
 

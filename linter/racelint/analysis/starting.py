@@ -95,7 +95,7 @@ class Starting(Body):
         repeated = not all([frame.single for frame in self.frames])
         looped = repeated and not alone and (self.traits.atomic_steps or not self.leaving)
         looped = looped and not (kind == "thread" and ends_in_turn(self.function.body, span, WAITS))
-        looped = looped and not (kind in ("pool", "task") and awaited_in_turn(self.function.body, span))
+        looped = looped and not (kind == "pool" and awaited_in_turn(self.function.body, span))
         loop = next((frame.site.span for frame in reversed(self.frames) if frame.site is not None), None)
         endless = bool(self.frames) and self.frames[-1].endless
         if kind == "pool" and state.held and awaits_at(self.function.body, span):
