@@ -203,12 +203,12 @@ class EntryPoints:
             if not source.reported or maker not in self._effects or function_id in self._edges.called:
                 continue
             made_by = self._symbols.functions[maker][1]
-            if f"{source.name}:{made_by.owner}" in at_home or self._puts_back(f"{source.name}:{made_by.owner}"):
+            if not made_by.owner or made_by.binding != "instance" or made_by.name != "__call__" or function.is_async:
                 continue
-            if _decorates(function, made_by):
+            owner = f"{source.name}:{made_by.owner}"
+            if owner in at_home or self._puts_back(owner) or _decorates(function, made_by):
                 continue  # as the program is set up: `@registry("name")`
-            if made_by.owner and made_by.binding == "instance" and made_by.name == "__call__" and not function.is_async:
-                yield Context("decorated", function_id, None, None, True, SHARED)
+            yield Context("decorated", function_id, None, None, True, SHARED)
 
     def _puts_back(self, type_id: str) -> bool:
         """Whether an object keeps what is elsewhere in a field of its own, to put it back: a patch for all at once."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from racelint.analysis.body import (
     Keywords,
 )
@@ -35,8 +33,6 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, LibraryFunction
-from racelint.model import Call, Eval, Jump
-from racelint.record import records
 from racelint.span import Span
 
 ATOMIC = "sync/atomic"
@@ -271,13 +267,7 @@ class Library(Origins):
         """
         if container.change(name) is None or name in container.reads or name.startswith("pop"):
             return False
-        return call not in self._bare_calls
-
-    @cached_property
-    def _bare_calls(self) -> frozenset[Span]:
-        """The calls of which nobody uses the result: statements, and what is given back as it is."""
-        bare = [part.value for part in records(self.function.body) if isinstance(part, Eval | Jump)]
-        return frozenset([value.span for value in bare if isinstance(value, Call)])
+        return call not in self.symbols.bare_calls(self.id)
 
     def use_state(self, base: Value, library: str, method: str, call: Span, state: State) -> None:
         """A method of an object that two contexts must not use at once."""

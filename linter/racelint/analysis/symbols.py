@@ -21,10 +21,12 @@ from racelint.model import (
     Call,
     Closure,
     Construction,
+    Eval,
     Expr,
     Function,
     Imported,
     Item,
+    Jump,
     Module,
     Name,
     Source,
@@ -38,6 +40,7 @@ from racelint.model import (
     TypeValue as TypeExpr,
 )
 from racelint.record import records
+from racelint.span import Span
 
 MODULE = "<module>"
 SETTER = ".setter"  # ends the qualified name of what runs where a property is assigned
@@ -92,6 +95,7 @@ class Symbols:
         self._methods: dict[tuple[str, str], str | None] = {}
         self._stand_ins: dict[str, bool] = {}
         self._captured: dict[str, frozenset[str]] = {}
+        self._bare_calls: dict[str, frozenset[Span]] = {}
         self._registered: defaultdict[str, list[str]] | None = None
         self.embedding = Embedding(self)
         self._subtypes = self._invert_bases()
@@ -438,6 +442,14 @@ class Symbols:
         """The type that a method belongs to, "" for other functions."""
         source, function = self.functions[function_id]
         return f"{source.name}:{function.owner}" if function.owner else ""
+
+    def bare_calls(self, function_id: str) -> frozenset[Span]:
+        """The calls in a function of which nobody uses the result: statements, and what is given back as it is."""
+        if function_id not in self._bare_calls:
+            _, function = self.functions[function_id]
+            bare = [part.value for part in records(function.body) if isinstance(part, Eval | Jump)]
+            self._bare_calls[function_id] = frozenset([value.span for value in bare if isinstance(value, Call)])
+        return self._bare_calls[function_id]
 
     def captured_by(self, function_id: str) -> frozenset[str]:
         """The variables of functions around that a closure uses, itself or in those that it makes."""
