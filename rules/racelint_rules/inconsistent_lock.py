@@ -125,7 +125,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     longer than two calls together and nothing is taken away; not so the only access without the lock, unless it is of a
     word (a flag, a number, a reference). So is what callers from outside do, on either side, but for maps that are
     iterated, containers that are handed out live, writes under the read side, and plain reads of what is stored: who
-    calls mostly sees to it that the two never meet, or calls one of them before there is any other.
+    calls mostly sees to it that the two never meet, or calls one of them before there is any other. So is a side by
+    which callers come in by a method of a program's package that nothing in the repository mentions, be it a test.
 
     One atomic write says as much as a lock (`atomic.AddInt64(&s.n, 1)`): whoever reads or stores the field plainly
     elsewhere races with it, whosever object it is, and whoever calls. Constructors, and what makes an object or puts it

@@ -104,7 +104,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     them, too.
 
     A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
-    that fails, else at the write.
+    that fails, else at the write. A walk over all that lies in a container, by a helper that calls itself, is one
+    finding, however deep it lies.
 
     ### Python: what is an error, a warning, nothing
 
@@ -141,8 +142,6 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     ### Python: confidence
 
-    A walk over all that lies in a container, by a helper that calls itself, is one finding, however deep it lies.
-
     High if both contexts are started in the project or the start stands in the class itself; medium with callers from
     outside on containers; low (hidden) where objects may be different ones, over long chains of calls (between two
     threads more than three together), where a method was found by its name alone, where an exception handler deals with
@@ -153,9 +152,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it
     (a queue, an event); two jobs of which one coroutine awaits the first before it starts the second, or in the turn
     that has started it; jobs of an executor, each of which is awaited under one lock between tasks; what runs on an
-    event loop, and the thread that runs that loop. What a process
-    starts has a memory of its own. A flag that is found unset and set (under a lock, or between two tasks) keeps others
-    out until it is set back, also where a method does that for its caller: `self._claim()`.
+    event loop, and the thread that runs that loop. What a process starts has a memory of its own. A flag that is found
+    unset and set (under a lock, or between two tasks) keeps others out until it is set back, also where a method does
+    that for its caller: `self._claim()`.
 
     Where the repository has tests or examples that use the program, a method whose name neither they nor the program
     mention has no caller, nor has what it starts; methods of a library's classes, and what a decorator takes, do.

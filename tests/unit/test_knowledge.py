@@ -308,6 +308,8 @@ def test_tables_that_cannot_be_used(tmp_path, text, message):
         "[[function]]\nnames = ['a.f']\ndoes = 'snapshots'",
         "[[container]]\nkind = 'x'\ntypes = ['a.T']\nlive = 'explodes'",
         "[[container]]\nkind = 'x'\ntypes = ['a.T']\nlive = 'raises'\ninsert = ['put']",
+        "aliases = ['a.T']",
+        "[modules]\nqueue = 3",
     ],
 )
 def test_mistakes_that_would_silently_do_nothing(tmp_path, text):

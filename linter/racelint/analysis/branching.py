@@ -134,10 +134,9 @@ def awaited_in_turn(body: Block, start: Span) -> bool:
     turn = list(_straight(loops[-1].body)) if loops else []
     made = [stmt for stmt in turn if isinstance(stmt, Assign) and stmt.span.holds(start)]
     names = {target.name for stmt in made for target in stmt.targets if isinstance(target, Name)}
-    awaits = [
-        part for stmt in turn if isinstance(stmt, Eval | Assign) for part in records(stmt) if isinstance(part, Await)
-    ]
-    return any(isinstance(part, Name) and part.name in names for wait in awaits for part in records(wait.value))
+    plain = tuple(stmt for stmt in turn if isinstance(stmt, Eval | Assign))
+    awaited = tuple(part.value for part in records(plain) if isinstance(part, Await))
+    return any(isinstance(part, Name) and part.name in names for part in records(awaited))
 
 
 def _straight(block: Block) -> Iterator[Stmt]:

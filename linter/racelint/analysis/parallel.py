@@ -81,7 +81,7 @@ class Parallel:
         either = "greenlet" in (one.kind, two.kind) and (one.starter != two.starter or one.starter is None)
         if (
             either
-            or (one.awaited and two.awaited and (one.is_loop or self._is_one_after_other(one, two)))
+            or (one.awaited and two.awaited and (one.is_loop or self._are_of_one_run(one, two)))
             or self._is_waiting(one, other)
             or self._is_waiting(two, write)
         ):
@@ -159,17 +159,17 @@ class Parallel:
 
     def _is_awaited_before(self, one: Context, two: Context) -> bool:
         """Whether the function that starts both has awaited the first before it comes to start the second."""
-        if one.starter is None or one.starter != two.starter or one.span is None or two.span is None:
+        if not one.awaited or one.starter is None or one.span is None or two.span is None:
             return False
-        if not one.awaited or two.span <= one.span or one.span.holds(two.span):  # `await gather(first(), second())`
+        if two.span <= one.span or one.span.holds(two.span):  # `await gather(first(), second())`
             return False
-        if any(self._contexts.roots[entry.context].many for entry in self._contexts.entries.get(one.starter, ())):
-            return False  # the second of one run, and the first of another
+        if not self._are_of_one_run(one, two):
+            return False
         body = self._symbols.functions[one.starter][1].body
         return awaits_at(body, one.span) and not (is_looped(body, one.span) and is_looped(body, two.span))
 
-    def _is_one_after_other(self, one: Context, two: Context) -> bool:
-        """Whether one function starts both, waits for the first before it starts the second, and runs only once."""
+    def _are_of_one_run(self, one: Context, two: Context) -> bool:
+        """Whether one function starts both, which does not run several times at once."""
         if one.starter is None or one.starter != two.starter:
             return False
         entries = self._contexts.entries.get(one.starter, ())

@@ -460,10 +460,8 @@ def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
             found[pair.place] = pair
     sure = {(place.owner, place.name): _contexts(pair) for place, pair in found.items() if pair.confidence > 1}
     left = {place: pair for place, pair in found.items() if sure.get(_holder(pair)) != _contexts(pair)}
-    walked = {key: pair for pair in left.values() for key in _walks(pair)}
-    for pair in left.values():
-        for key in _walks(pair):
-            walked[key] = min(walked[key], pair, key=lambda each: each.place.depth)
+    inmost_first = sorted(left.values(), key=lambda pair: -pair.place.depth)
+    walked = {key: pair for pair in inmost_first for key in _walks(pair)}
     return {place: pair for place, pair in left.items() if not any(_says_all(walked[k], pair) for k in _walks(pair))}
 
 

@@ -123,14 +123,13 @@ class Starting(Body):
         if kind in HANDED_ON:
             over = waits(self.function.body)  # mostly for it, or until nobody wants its result
             around = loops_around(self.function.body, span)
-            looped = start.looped and not (
-                around and waits(around[-1].body)
-            )  # mostly it waits for each before the next
+            in_turn = bool(around) and waits(around[-1].body)  # mostly for each before it starts the next
             tells = group or self.group_of(callee)
             for called, given_it in self.called_by_started(callee, args, span, state):
                 one = start._replace(
-                    callee=called, args=given_it, looped=looped, through=(self.id, span), awaited=over, group=tells
-                )
+                    callee=called, args=given_it, looped=start.looped and not in_turn, through=(self.id, span),
+                    awaited=over, group=tells,
+                )  # fmt: skip
                 if len(self.summary.starts) < MOST_EVENTS:
                     self.summary.starts[one] = None
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
