@@ -26,6 +26,7 @@ from racelint.analysis.paths import (
 )
 from racelint.analysis.sharing import FIELD, Content
 from racelint.analysis.state import (
+    ALWAYS,
     CLOSED,
     DONE,
     FLAG,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 Keywords: TypeAlias = tuple[tuple[str, Values], ...]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
+MOST_WAYS = 8  # of returning, by what holds of the parameters, that are told apart
 MOST_STORES = 24
 MOST_INVOKES = 12
 MOST_FIELDS = 12  # of an object that is returned
@@ -775,8 +777,9 @@ class Body(Flow[State, Frame]):
             self._tell_contents(values, state)
         if state is not None and not self.traits.duck_typed:
             self.tell_owned(values, state)
-        known = self.summary.returns
-        self.summary.returns = _together(known, values) or (unite([known, values]) if known else values)
+        here = state.conditions() if state is not None and len(self.summary.returned_if) < MOST_WAYS else ALWAYS
+        self.summary.returns = with_returned(self.summary.returns, values)
+        self.summary.returned_if[here] = with_returned(self.summary.returned_if.get(here, ()), values)
 
     def _tell_contents(self, values: Values, state: State | None, nested: int = NESTED) -> None:
         """What lies in what is returned, or what is taken out of: containers made here, fields of objects made here."""
@@ -802,6 +805,11 @@ class Body(Flow[State, Frame]):
             c for c in found if c.value in self.filled or c.value in owners or isinstance(root(c.value), Param | Cached)
         ]
         return kept[:MOST_FIELDS]
+
+
+def with_returned(known: Values, values: Values) -> Values:
+    """What a function may return, once it is known that it may also return some values."""
+    return _together(known, values) or (unite([known, values]) if known else values)
 
 
 def _together(known: Values, values: Values) -> Values:

@@ -8,15 +8,23 @@ from racelint.analysis.state import Resize, State
 from racelint.analysis.summary import Frame
 from racelint.analysis.values import Copy, Element, Member, Value
 
+BY_VALUE = frozenset({".remove()", ".discard()"})
+
 
 def doubts(frame: Frame, container: Value, event: Resize, state: State) -> bool:
     """Whether the change is mostly made to something else, at another time, or made good in the same turn."""
     return (
         event.rare
         or any([is_within(value, container) for value in event.particular])
-        or (_is_one_of_several(frame, event, state) and not _is_holder(container, event))
+        or (_is_one_of_several(frame, event, state) and not takes_out_element(event, container))
         or _gives_way(event, state)
     )
+
+
+def takes_out_element(event: Resize, container: Value) -> bool:
+    """Whether an element of the iterated container is removed by its value: where it is, in that very container."""
+    elements = [key.base for key in event.keys if isinstance(key, Element | Member)]
+    return event.operation in BY_VALUE and container in map(underlying, elements)
 
 
 def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
@@ -33,12 +41,6 @@ def _is_one_of_several(frame: Frame, event: Resize, state: State) -> bool:
     if any([isinstance(value, Copy) for value in changed - iterated]):
         return True  # what is changed is a copy, if only on some ways
     return len(changed) > 1 and _go_by_two_names(iterated, state)
-
-
-def _is_holder(container: Value, event: Resize) -> bool:
-    """Whether an element of the iterated container is removed by its value: where it is, in that very container."""
-    elements = [key.base for key in event.keys if isinstance(key, Element | Member)]
-    return event.operation == ".remove()" and container in map(underlying, elements)
 
 
 def _go_by_two_names(alternatives: set[Value], state: State) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from racelint.analysis import sweeps
 from racelint.analysis.body import Body
 from racelint.analysis.branching import around
-from racelint.analysis.doubts import doubts
+from racelint.analysis.doubts import doubts, takes_out_element
 from racelint.analysis.parents import Parents
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.sharing import MOST_CONTENTS, Content
@@ -391,16 +391,24 @@ def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ..
 
 
 def covers(event: Resize, container: Value) -> bool:
-    """Whether a callee's own loop over all of a table's entries comes by the entry that is being iterated."""
-    changed = event.container
-    return (
-        bool(event.calls)
-        and isinstance(changed, Element)
-        and isinstance(container, Element)
-        and changed.base == container.base
-        and isinstance(changed.key, Member)
-        and changed.key.base == changed.base
-    )
+    """Whether a callee's own loop over entries of a table comes by the entry that is being iterated.
+
+    One over all of them does, and one that takes the loop's element out of all that it is said to be in.
+    """
+    return bool(event.calls) and _comes_by(event.container, container, takes_out_element(event, container))
+
+
+def _comes_by(changed: Value, container: Value, listed: bool) -> bool:
+    """Whether one of two paths of entries leads to the other, where its keys are those of a loop over all.
+
+    `listed` says that they may as well be those of another table, in which it stands where an element is.
+    """
+    if not (isinstance(changed, Element) and isinstance(container, Element)):
+        return False
+    met = changed.key == container.key
+    if isinstance(changed.key, Member):
+        met = met or listed or changed.key.base == changed.base
+    return met and (changed.base == container.base or _comes_by(changed.base, container.base, listed))
 
 
 def _keys_in(value: Value) -> list[Member]:

@@ -98,7 +98,17 @@ def element(base: Value, key: Value) -> Value:
     if _is_opaque(base) or key in (UNKNOWN, NONE):
         return UNKNOWN
     path = Element(base, key)
-    return _longer(base, path) if type(key) not in _COMPOUND else bounded(path)
+    if type(key) not in _COMPOUND:
+        return _longer(base, path)
+    return bounded(_shortened(path) if depth(path) > DEPTH else path)
+
+
+def _shortened(path: Value) -> Value:
+    """A path by less long keys: at which entry a loop stands is known without the container that it walks."""
+    if not isinstance(path, Element):
+        return path
+    key = path.key
+    return Element(_shortened(path.base), Member(UNKNOWN, key.site) if isinstance(key, Member) else key)
 
 
 def member(base: Value, site: Site) -> Value:
@@ -264,6 +274,8 @@ class Substitute:
             case Element(base=base, key=key):
                 keys = self(key)
                 single = keys[0] if len(keys) == 1 else UNKNOWN
+                if single == UNKNOWN and type(key) is Member:  # at which entry a loop stands is known all the same
+                    single = Member(UNKNOWN, self._moved(key.site))
                 found = self(base)
                 if len(found) == 1 and isinstance(found[0], Tuple):  # the rest of the arguments
                     return _of_rest(found[0], single)

@@ -13,6 +13,7 @@ from racelint.analysis.body import (
     Keywords,
     is_within,
     visible,
+    with_returned,
 )
 from racelint.analysis.conditions import holds
 from racelint.analysis.effects import CALLABLE
@@ -114,8 +115,9 @@ class Replay(Locking, Origins, Owning, Touching):
             self.replay_taken(summary, substitute)
         if summary.owned:
             self.replay_owned(summary, substitute)
-        results = substitute.values(summary.returns)  # paths in it mean what they held before the call
-        if state.reads is not None and len(summary.returns) == 1 and isinstance(summary.returns[0], Field):
+        returned = self._possible(summary, substitute, state)
+        results = substitute.values(returned)  # paths in it mean what they held before the call
+        if state.reads is not None and len(returned) == 1 and isinstance(returned[0], Field):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
         self._replay_stores(summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
@@ -137,6 +139,16 @@ class Replay(Locking, Origins, Owning, Touching):
         if declared is not None and not self.traits.duck_typed:
             return tuple([self._given_back(value, declared, site, state) for value in results])
         return results
+
+    def _possible(self, summary: Summary, substitute: Substitute, state: State) -> Values:
+        """What a callee may return, given its arguments here: `if as_view is True: return View(self)`."""
+        if len(summary.returned_if) == 1:
+            return summary.returns
+        found: Values = ()
+        for conditions, values in summary.returned_if.items():
+            if not conditions or self.feasible(conditions, substitute, state) is not None:
+                found = with_returned(found, values)
+        return found or summary.returns
 
     def replay_started(
         self, callee: Value, args: tuple[Values, ...], call: Span, state: State, nested: int = NESTED_STARTS

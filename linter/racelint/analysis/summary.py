@@ -100,7 +100,8 @@ class Summary:
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
-    it starts knows.
+    it starts knows, `returned_if` what it
+    returns where something holds of its parameters.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -140,6 +141,7 @@ class Summary:
     taken_out: dict[Value, Value] = field(default_factory=dict)
     passes: dict[tuple[Value, Value], None] = field(default_factory=dict)
     disclosed: set[Param] = field(default_factory=set)
+    returned_if: dict[Conditions, Values] = field(default_factory=dict)
 
 
 @dataclass
