@@ -312,6 +312,8 @@ def _finding(conflict: IterationConflict) -> Finding:
     through = "" if len(conflict.steps) == 1 else f", through {conflict.steps[-1].function}"
     loop = Access("iteration", "iterate", conflict.loop, conflict.function)
     change = Access("change", "mutate", conflict.steps[-1].location, conflict.steps[-1].function, trace=conflict.steps)
+    given = conflict.handed
+    handed = (Access("hand-out", "return", given.location, given.function),) if given is not None else ()
     return Finding(
         rule="mutated-while-iterating",
         severity=_severity(conflict),
@@ -320,7 +322,7 @@ def _finding(conflict: IterationConflict) -> Finding:
         message=f"{conflict.text} {verb} while the loop at line {conflict.loop.line} iterates over it{through}",
         symbol=conflict.symbol,
         function=conflict.function,
-        accesses=(loop, change),
+        accesses=(loop, *handed, change),
         because=f"the iteration reads {conflict.text} live, and goes on after {conflict.steps[-1].note}",
         harm=HARM["go" if conflict.language == "go" else "skips" if conflict.live == "skips" else "raises"],
         mend=MEND[conflict.language],

@@ -166,8 +166,8 @@ class Describe:
 
     def way(self, calls: tuple[CallStep, ...], function: str, span: Span, note: str) -> tuple[Step, ...]:
         """Calls, and what they lead to."""
-        steps = [self._step(call.function, call.span, f"calls {_qualname(call.callee)}") for call in calls]
-        return (*steps, self._step(function, span, note))
+        steps = [self.step(call.function, call.span, f"calls {_qualname(call.callee)}") for call in calls]
+        return (*steps, self.step(function, span, note))
 
     def is_same_place(self, path: Value, other: Value) -> bool:
         """Whether a path starts with another one: the same variable, or the same field of objects of one class."""
@@ -191,11 +191,12 @@ class Describe:
         if conflict.registered is None:
             return ()
         if conflict.leaves:
-            return (self._step(conflict.registered.function, conflict.registered.span, "puts in what it is given"),)
+            return (self.step(conflict.registered.function, conflict.registered.span, "puts in what it is given"),)
         callee = _qualname(conflict.resize.calls[0].callee)
-        return (self._step(conflict.registered.function, conflict.registered.span, f"registers {callee}"),)
+        return (self.step(conflict.registered.function, conflict.registered.span, f"registers {callee}"),)
 
-    def _step(self, function_id: str, span: object, note: str) -> Step:
+    def step(self, function_id: str, span: object, note: str) -> Step:
+        """A spot in a function, and what it does there."""
         source, function = self.symbols.functions[function_id]
         return Step(Location(source.path, span), function.qualname, note)  # type: ignore[arg-type]
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from racelint.analysis.describe import Describe
+from racelint.analysis.effects import Effects
 from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict
+from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
 from racelint.finding import Step
-from racelint.model import Attr, Call, Expr, Name
-from racelint.span import Location
+from racelint.model import Attr, Call, Const, Expr, Jump, Name
+from racelint.record import records
+from racelint.span import Location, Span
 
 # Libraries of tables and stores, whose loops go over the columns or members that there were.
 FRAMES = frozenset({"h5py", "netCDF4", "pandas", "polars", "xarray", "zarr"})
@@ -39,7 +43,7 @@ class IterationConflict:
     mostly about different objects, or not in the same run; `final` that only finalisers (`__del__`) call the loop's
     function; `sweep` that the loop does nothing with elements that do not pass a test. `leaves` says that the loop
     calls what it walks, and that this may make the change: `steps` are then where callers put it in, and where they can
-    take it out.
+    take it out. `handed` is where a function gives out the live container, or a view of it, that the loop walks.
     """
 
     function: str
@@ -67,10 +71,13 @@ class IterationConflict:
     framed: bool = False
     language: str = "python"
     leaves: bool = False
+    handed: Step | None = None
 
 
-def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> IterationConflict:
-    """A conflict in the terms of a rule."""
+def told(
+    conflict: Conflict, describe: Describe, live: str, growth: str, handed: tuple[str, Span] | None = None
+) -> IterationConflict:
+    """A conflict in the terms of a rule; `handed` is the function that gives out the container, and its `return`."""
     event, stands = conflict.resize, conflict.stands
     source, function = describe.symbols.functions[stands.function]
     loop_source, loop_function = describe.symbols.functions[conflict.loop.function]
@@ -108,7 +115,24 @@ def told(conflict: Conflict, describe: Describe, live: str, growth: str) -> Iter
         language=source.module.language,
         leaves=conflict.leaves,
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
+        handed=describe.step(*handed, "return") if handed is not None else None,
     )
+
+
+def handed_out(conflict: Conflict, effects: Mapping[str, Effects], symbols: Symbols) -> tuple[str, Span] | None:
+    """The one function that gives out what a loop walks, and the one place where it returns something."""
+    if conflict.loop.iterable is None or conflict.loop.function not in effects:
+        return None
+    span = getattr(iterated_expression(conflict.loop.iterable), "span", None)
+    sites = [site for site in effects[conflict.loop.function].calls.values() if site.span == span]
+    callees = {site.callee for site in sites if isinstance(site.callee, str)}
+    if len(callees) != 1:
+        return None
+    callee = callees.pop()
+    function = symbols.functions[callee][1]
+    jumps = [part for part in records(function.body) if isinstance(part, Jump) and part.kind == "return"]
+    given = [jump.span for jump in jumps if jump.value is not None and not isinstance(jump.value, Const)]
+    return (callee, given[0]) if len(given) == 1 and not function.is_generator else None
 
 
 def _located(path: str, expression: Expr | None) -> Location | None:

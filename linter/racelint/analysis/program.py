@@ -24,7 +24,7 @@ from racelint.analysis.finder import Finder
 from racelint.analysis.guards import Guards
 from racelint.analysis.held import HeldLocks
 from racelint.analysis.hollow import Hollow
-from racelint.analysis.iteration import IterationConflict, iterated_expression, told
+from racelint.analysis.iteration import IterationConflict, handed_out, iterated_expression, told
 from racelint.analysis.latefields import LateFields
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.leaving import Leaving
@@ -118,7 +118,8 @@ class Program:
             for found in list(self._conflicts()):  # by then all calls are known
                 conflict = self._typed(found)
                 row = self._knowledge.kinds.get(conflict.kind)
-                yield told(conflict, describe, row.live if row else "", row.growth if row else "")
+                handed = handed_out(conflict, self._summaries.effects, self._symbols)
+                yield told(conflict, describe, row.live if row else "", row.growth if row else "", handed)
 
     def cache_mutations(self) -> Iterator[CacheMutation]:
         """Every object that others hold too and that is changed in place, in reported sources."""

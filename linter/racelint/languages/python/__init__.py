@@ -28,6 +28,9 @@ TEST_WORDS = frozenset({"test", "tests", "testing"})  # of a folder's name
 TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis", "testtools"})
 SPOKEN_OF = re.compile(rb"""\.\s*([A-Za-z_]\w*)|(["'])([^\s"']{2,100})\2""")  # attributes, and texts that may be names
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
+# Made of a program that people write: one of coroutines, as one of threads. What races in it does not race in the other.
+REWRITTEN = re.compile(rb"^#.*\bfrom (?:the )?(?:original |source )?(?:file )?[\"'`]?[\w./-]+\.py\b", re.MULTILINE)
+HEAD = 2_000  # bytes in which a file says that it is generated
 
 
 class Python:
@@ -72,7 +75,7 @@ class Python:
         try:
             sys.setrecursionlimit(max(limit, DEPTH))
             count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-            module = lowering.module(tree, comments, bool(GENERATED.search(data[:2_000])), count)
+            module = lowering.module(tree, comments, _is_generated(data[:HEAD]), count)
             return module._replace(traits=OLD) if is_for_python_2(data) else module
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
@@ -184,6 +187,11 @@ def _parse_as_36(data: bytes) -> ast.Module | None:
         return ast.parse(data, feature_version=(3, 6))
     except (SyntaxError, ValueError, LookupError):
         return None
+
+
+def _is_generated(head: bytes) -> bool:
+    """Whether a file says that a program has made it, but of another program in Python."""
+    return bool(GENERATED.search(head)) and not REWRITTEN.search(head)
 
 
 def _spoken_of(data: bytes) -> set[str]:

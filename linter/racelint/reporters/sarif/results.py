@@ -14,7 +14,14 @@ MAX_RELATED = 99  # besides the result's own: GitHub shows 100 locations
 MAX_STEPS = 1000  # of all thread flows of a result
 FINGERPRINT = "racelint/v1"
 ASIDE = ("says", "also", "call")  # what stands on no way of its own; calls are steps of the change's way
-LABELS = {"declared": "declaration", "source": "source", "iteration": "loop", "change": "change", "call": "call"}
+LABELS = {
+    "declared": "declaration",
+    "source": "source",
+    "iteration": "loop",
+    "change": "change",
+    "call": "call",
+    "hand-out": "hand-out",
+}
 
 
 class Related(NamedTuple):
