@@ -28,7 +28,7 @@ TEST_WORDS = frozenset({"test", "tests", "testing"})  # of a folder's name
 TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis", "testtools"})
 SPOKEN_OF = re.compile(rb"""\.\s*([A-Za-z_]\w*)|(["'])([^\s"']{2,100})\2""")  # attributes, and texts that may be names
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
-# Made of a program that people write: one of coroutines, as one of threads. What races in it does not race in the other.
+# Made of another program: what races between threads does not race between the coroutines that people have written.
 REWRITTEN = re.compile(rb"^#.*\bfrom (?:the )?(?:original |source )?(?:file )?[\"'`]?[\w./-]+\.py\b", re.MULTILINE)
 HEAD = 2_000  # bytes in which a file says that it is generated
 
