@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from racelint.analysis.lock_names import LockNames, Scope
-from racelint.analysis.places import ANY_LOCK, Place, Places
+from racelint.analysis.places import Place, Places
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge
@@ -19,7 +19,6 @@ from racelint.model import Annotation, Source
 from racelint.span import Location
 
 MEANT = re.compile(r"loop|thread|goroutine|worker|main")  # `confined: x` with another name may be prose
-POSITION = frozenset({"following", "below", "beneath", "underneath"})  # which fields a lock is said to guard
 HERE = {
     "guarded_by": "it belongs above or behind the declaration of a field, or of a variable that several functions use",
     "requires_lock": "it belongs above or behind the head of a function",
@@ -57,7 +56,6 @@ class Declared:
         self.confined: dict[tuple[str, str], Told] = {}  # fields and globals
         self.confined_types: dict[str, Told] = {}
         self.confined_functions: dict[str, Told] = {}
-        self.said: dict[tuple[str, str], Told] = {}  # guards in plain words
         self.problems: list[Problem] = []
         for source, annotation in symbols.annotations:
             self._read(source, annotation)
@@ -83,11 +81,6 @@ class Declared:
             found = self.confined_types.get(place.owner)
         return found
 
-    def is_said(self, place: Place, lock: str) -> bool:
-        """Whether a comment says in plain words that a lock guards a place."""
-        told = self.said.get((place.owner, place.name)) if self.said else None
-        return told is not None and told.name == lock
-
     def speaks_of(self, place: Place) -> bool:
         """Whether an author says how a place is kept from races."""
         return self.guard(place) is not None or self.confinement(place) is not None
@@ -100,9 +93,6 @@ class Declared:
 
     def _read(self, source: Source, annotation: Annotation) -> None:
         where = Location(source.path, annotation.span)
-        if annotation.kind in ("said_guarded", "said_guarding"):
-            self._hear(source, annotation, where)
-            return
         if annotation.target == "nothing":
             if annotation.kind != "confined" or MEANT.search(annotation.text):
                 self._problem(annotation, where, "stands beside nothing that it could be about", HERE[annotation.kind])
@@ -121,40 +111,6 @@ class Declared:
             told_here = tuple(self._named(source, annotation, where))
             for each in (function_id, *self._overrides(function_id)):
                 self.required[each] = tuple(dict.fromkeys((*self.required.get(each, ()), *told_here)))
-
-    def _hear(self, source: Source, annotation: Annotation, where: Location) -> None:
-        """What is said in plain words: what names no lock, or nothing beside it, means something else."""
-        scope = self._scope(source, annotation)
-        named = annotation.names if annotation.kind == "said_guarded" else ((annotation.name,),)
-        locks = [found.lock for found in (self._locks.find(scope, name) for name in named) if not found.problem]
-        if len(locks) != 1 or not locks[0] or locks[0].startswith(ANY_LOCK):
-            return
-        told = Told(locks[0], annotation.text, where)
-        if annotation.kind == "said_guarded":
-            self.said.setdefault(self._key(source, annotation), told)
-            return
-        behind = self._behind(source, annotation) if not POSITION.isdisjoint(n[-1] for n in annotation.names) else []
-        for name in (*annotation.names, *behind):
-            if annotation.target == "field" and self._symbols.field(f"{source.name}:{annotation.owner}", name[-1]):
-                self.said.setdefault(self._key(source, annotation._replace(name=name[-1])), told)
-            elif annotation.target == "global" and name[-1] in self._symbols.content(source.name).globals:
-                self.said.setdefault((source.name, name[-1]), told)
-
-    def _behind(self, source: Source, annotation: Annotation) -> list[tuple[str, ...]]:
-        """The fields on the lines behind a lock's: those that "the following fields" are, as far as the next gap."""
-        record = source.module.types.get(annotation.owner)
-        if record is None or source.module.traits.duck_typed:
-            return []
-        found, line = list[tuple[str, ...]](), 0
-        for field in record.fields.values():
-            if field.name == annotation.name:
-                line = field.span.end_line
-            elif line and field.span.line in (line, line + 1):
-                found.append((field.name,))
-                line = field.span.end_line
-            elif line:
-                break
-        return found
 
     def _confine(self, source: Source, annotation: Annotation, told: Told) -> None:
         name = f"{source.name}:{annotation.name}"

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from racelint.analysis.collisions import ERROR, LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.declared import Declared
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.library import ATOMIC
@@ -53,8 +52,7 @@ MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 class Guards:
     """Infers guards and compares their breaches with what is done under them."""
 
-    def __init__(self, symbols: Symbols, places: Places, contexts: Contexts, races: Races, declared: Declared) -> None:
-        self._declared = declared
+    def __init__(self, symbols: Symbols, places: Places, contexts: Contexts, races: Races) -> None:
         self._symbols = symbols
         self._places = places
         self._contexts = contexts
@@ -80,12 +78,11 @@ class Guards:
             total = sum(entry in held or not self._says_nothing(entry) for entry in plain.values())
             breaches = [entry for entry in plain.values() if entry not in held]
             writes = [entry for entry in breaches if _writes(entry)]
-            said = self._declared.is_said(place, lock)
-            if (not said and not (len(writes) <= 1 or 3 * len(held) >= 2 * total)) or len(writes) > MOST_BREACHES:
+            if not (len(writes) <= 1 or 3 * len(held) >= 2 * total) or len(writes) > MOST_BREACHES:
                 continue
             for pair in (*self._breaches(place, lock, spots), *self._handed_out(place, lock, spots)):
                 found = pair._replace(guard=lock, held=len(held), total=total)
-                if not said and self._is_weak(found):
+                if self._is_weak(found):
                     found = found._replace(confidence=1)
                 if best is None or _rank(found) > _rank(best):
                     best = found

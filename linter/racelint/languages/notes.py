@@ -1,7 +1,4 @@
-"""Annotations in comments, of every language: `guarded_by: LOCK`, `requires_lock: LOCK`, `confined: CONTEXT`.
-
-What comments say of locks in plain words is read, too: `mu sync.Mutex // protects conns`, `// guarded by mu`.
-"""
+"""Annotations in comments, of every language: `guarded_by: LOCK`, `requires_lock: LOCK`, `confined: CONTEXT`."""
 
 from __future__ import annotations
 
@@ -12,10 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from racelint.model import Annotation, Comment
 from racelint.span import Span
 
-Kind: TypeAlias = Literal["guarded_by", "requires_lock", "confined", "said_guarded", "said_guarding"]
+Kind: TypeAlias = Literal["guarded_by", "requires_lock", "confined"]
 Target: TypeAlias = Literal["field", "global", "variable", "function", "type", "nothing"]
-SAID: frozenset[Kind] = frozenset({"said_guarded", "said_guarding"})  # in plain words
-PLACES: frozenset[Kind] = frozenset({"guarded_by", "confined", *SAID})  # what is said of fields and globals
+PLACES: frozenset[Kind] = frozenset({"guarded_by", "confined"})  # what is said of fields and globals
 FUNCTIONS: frozenset[Kind] = frozenset({"requires_lock", "confined"})
 TYPES: frozenset[Kind] = frozenset({"confined"})
 
@@ -26,14 +22,6 @@ _NOTE = re.compile(r"(?:^|[#/.;,)-]\s*)(guarded_by|requires_lock|confined):[ \t]
 _END = r"(?=$|\s*[;#]|\s+[(-]|\s*//|\.\s|\.$)"  # what follows is for people
 _LOCKS = re.compile(rf"\w+(?:\.\w+)*(?:\s*,\s*\w+(?:\.\w+)*)*{_END}")
 _CONTEXT = re.compile(rf"\w+(?:-\w+)*{_END}")
-
-# Prose: "protected by mu", "guarded by the _lock", and of a lock "guards a, b", "used for mutation of _handlers".
-_GUARDED = r"(?:guarded|protected|synchroni[sz]ed|serialized)\s+by\s+(?:the\s+)?"
-_GUARDING = r"(?:guards?|protects?|guarding|protecting|synchroni[sz]es?|mutations?\s+of|access(?:es)?\s+to)\b"
-_PROSE = re.compile(rf"(?:#|//|/\*)[^\n]*\b(?:{_GUARDED}|{_GUARDING})".encode(), re.IGNORECASE)
-_IS_GUARDED = re.compile(rf"\b{_GUARDED}`?(\w+(?:\.\w+)*)", re.IGNORECASE)
-_IS_GUARDING = re.compile(rf"\b{_GUARDING}([^.;]*(?:\.\w[^.;]*)*)", re.IGNORECASE)
-_LOCKS_IN_USE = (b"Lock", b"Mutex", b"Semaphore", b"Condition")
 
 
 class Note(NamedTuple):
@@ -58,7 +46,6 @@ class Notes:
         alone = {comment.line for comment in comments if comment.alone}
         lines: list[str] = []
         for comment in comments:
-            self._left += _said(comment, alone, comments)
             for kind, text, names in read(comment.text):
                 lines = lines or data.decode("utf-8", "replace").split("\n")
                 span = _span(lines, comment.line, kind, text)
@@ -85,14 +72,12 @@ class Notes:
 
     def left(self) -> Iterator[Annotation]:
         """Those that stand beside nothing."""
-        return (note.about("nothing") for note in self._left if note.kind not in SAID)
+        return (note.about("nothing") for note in self._left)
 
 
 def speaks(data: bytes) -> bool:
-    """Whether a file may have annotations in comments, or say in one what a lock is for."""
-    if any(word in data for word in _WORDS) and _COMMENTED.search(data) is not None:
-        return True
-    return any(word in data for word in _LOCKS_IN_USE) and _PROSE.search(data) is not None
+    """Whether a file may have annotations in comments."""
+    return any(word in data for word in _WORDS) and _COMMENTED.search(data) is not None
 
 
 def read(text: str) -> Iterator[tuple[Kind, str, tuple[tuple[str, ...], ...]]]:
@@ -110,24 +95,6 @@ def read(text: str) -> Iterator[tuple[Kind, str, tuple[tuple[str, ...], ...]]]:
             yield kind, locks[0], names_of(locks[0])
         else:
             yield kind, text[match.end() :].strip(), ()
-
-
-def _said(comment: Comment, alone: Collection[int], comments: Sequence[Comment]) -> Iterator[Note]:
-    """What a comment says of locks in plain words; one over several lines is read as one, from its first."""
-    text = comment.text
-    if comment.alone:
-        if comment.line - 1 in alone:
-            return
-        lines = {other.line: other.text for other in comments if other.alone}
-        line = comment.line + 1
-        while line in lines:
-            text, line = f"{text} {lines[line]}", line + 1
-    span, below = Span(comment.line, comment.column, comment.line, comment.column), _below(comment, alone)
-    for match in _IS_GUARDED.finditer(text):
-        yield Note("said_guarded", match[1], names_of(match[1]), span, below)
-    for match in _IS_GUARDING.finditer(text):
-        words = dict.fromkeys(re.findall(r"\w+(?:\.\w+)*", match[1]))
-        yield Note("said_guarding", match[1].strip(), tuple([tuple(word.split(".")) for word in words]), span, below)
 
 
 def names_of(text: str) -> tuple[tuple[str, ...], ...]:
