@@ -18,6 +18,25 @@ def make() -> A: pass
 def makes() -> "list[A]": pass
 async def start() -> Optional[A]: pass
 def untyped(): return A()
+def below(p):
+    if p: return A()
+    return B()
+def early(p):
+    if p: return None
+    a = B()
+    return a if p else A()
+def unlike(p): return A() if p else {}
+@staticmethod
+def kept(): return A()
+@decorated
+def changed(): return A()
+def each(): yield A()
+def own(p): return untyped()
+def endless(p): return endless(p)
+class Maker:
+    def make(self): return A()
+class OtherMaker(Maker):
+    def make(self): return B()
 """
 
 
@@ -42,7 +61,17 @@ def of_variable(text):
         ("x = sorted(p)", "list"),
         ("x = make()", "m:A"),
         ("x = await start()", "m:A"),
-        ("x = untyped()", ""),
+        ("x = untyped()", "m:A"),
+        ("x = below(p)", "m:A"),
+        ("x = early(p)", "m:A"),
+        ("x = unlike(p)", ""),
+        ("x = kept()", "m:A"),
+        ("x = changed()", ""),
+        ("x = each()", "types.GeneratorType"),
+        ("x = own(p)", "m:A"),
+        ("x = endless(p)", ""),
+        ("x = Maker().make()", "m:A"),
+        ("x = OtherMaker().make()", "m:B"),
         ("x = p", ""),
         ("x = args", "tuple"),
         ("x = kwargs", "dict"),
@@ -52,7 +81,7 @@ def of_variable(text):
         ("x = None", ""),
         ("x = None; x = A()", "m:A"),
         ("x = A(); x = A()", "m:A"),
-        ("x = A(); x = B()", ""),
+        ("x = A(); x = B()", "m:A"),
         ("x = {}; x = []", ""),
         ("x = {} if p else None", "dict"),
         ("x = p or {}", "dict"),
@@ -159,7 +188,7 @@ def of_field(body, name="x", owner="C"):
     [
         ("class C:\n def __init__(self): self.x = {}", "dict"),
         ("class C:\n def __init__(self): self.x = None\n def start(self): self.x = A()", "m:A"),
-        ("class C:\n def a(self): self.x = A()\n def b(self): self.x = B()", ""),
+        ("class C:\n def a(self): self.x = A()\n def b(self): self.x = B()", "m:A"),
         ("class C:\n def __init__(self, a: A): self.x = a", "m:A"),
         ("class C:\n def __init__(self, a: A = None): self.x = a or A()", "m:A"),
         ("class C:\n def __init__(self, a): self.x: dict[str, A] = a", "dict[str, m:A]"),
@@ -170,7 +199,7 @@ def of_field(body, name="x", owner="C"):
         ("class P:\n def __init__(self): self.x = {}\nclass C(P): pass", "dict"),
         ("class P:\n def reset(self): self.x = {}\nclass C(P):\n def __init__(self): self.x = None", "dict"),
         ("class C:\n @property\n def x(self) -> dict: pass", "dict"),
-        ("class C:\n @property\n def x(self): return {}", ""),
+        ("class C:\n @property\n def x(self): return {}", "dict"),
         ("class C:\n def x(self): pass", ""),
         ("class C:\n def __init__(self): self.x = self.x", ""),
         ("class C:\n def __init__(self): self.x, self.y = {}, []", "dict"),

@@ -83,8 +83,8 @@ class Attributes(Body):
         return (self._bound(method, base),)
 
     def _supplied(self, base: Value, owner: str, name: str) -> list[str]:
-        """The methods that classes below have, or inherit, where a class calls on itself what it leaves to those."""
-        if not self.traits.duck_typed or not self.symbols.is_instance(base) or self.symbols.field(owner, name):
+        """The methods that classes below have, or inherit, where a class leaves to those what is called on it."""
+        if not self.traits.duck_typed or isinstance(base, Fresh) or self.symbols.field(owner, name):
             return []
         methods = [self.symbols.method(subtype, name) for subtype in sorted(self.symbols.subtypes(owner))]
         found = list(dict.fromkeys([method for method in methods if method is not None]))

@@ -384,6 +384,8 @@ class Body(Flow[State, Frame]):
         if path is not made and self._is_one_of_several(path) and self._is_taken_out(path, kind, state):
             return
         if kind == "read" and self.testing:
+            if detail == "used":  # `if self.job: if self.job.done: ...`
+                self.effects.use_tested(path, span, state)
             kind, detail = "test", MEASURED if self.measuring else detail
         self.effects.access(path, kind, span, state, detail, value)
         self.note_touch(path, kind, span, state, detail)

@@ -260,6 +260,12 @@ class Effects:
             if kind == "store" and is_constant(detail) and detail != NOTHING and not check.read.suspended:
                 state.claimed = True  # `if self.busy: return; self.busy = True`
 
+    def use_tested(self, path: Value, span: Span, state: State) -> None:
+        """Record that a test uses what an earlier one has found to be there."""
+        check = state.checks.get(path)
+        if check is not None and check.read.span != span:
+            self.act(check.read, path, "read", span, "condition", state, "used")
+
     def act(
         self, read: Read, path: Value, kind: str, span: Span, by: str, state: State, detail: str,
         *, suspended: bool = False, calls: tuple[Call, ...] = (), value: str = "",

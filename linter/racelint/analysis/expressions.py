@@ -87,9 +87,9 @@ class Expressions:
             case Item(base=base, key=key):
                 return self._structures.item(self.of(function_id, base, steps - 1), key)
             case Logic(operands=operands):
-                return only([self.of(function_id, operand, steps - 1) for operand in operands])
+                return self._types.common([self.of(function_id, operand, steps - 1) for operand in operands])
             case Choice(then=then, orelse=orelse):
-                return only([self.of(function_id, option, steps - 1) for option in (then, orelse)])
+                return self._types.common([self.of(function_id, option, steps - 1) for option in (then, orelse)])
             case Op(operator="element", operands=(iterable,)):
                 return self._of_element(function_id, iterable, steps - 1)
             case Op(operator="enter", operands=(manager,)):
@@ -152,7 +152,7 @@ class Expressions:
             case TypeValue(type=type_id):
                 return ClassType(type_id, self._annotations.is_value(type_id))
             case FunctionValue(function=function):
-                return self._types.returned(function)
+                return self._types.result(function, steps)
             case Builtin(name=name) if (made := self._made_by(name)) is not None:
                 return made
             case _ if not source.module.traits.capital_types:

@@ -11,7 +11,7 @@ from racelint.analysis.expressions import Expressions
 from racelint.analysis.given import MOST_GIVEN, Given
 from racelint.analysis.structures import Structures
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.type_names import RESULTS, only, project_class, read, written
+from racelint.analysis.type_names import NONE_TYPE, RESULTS, only, project_class, read, written
 from racelint.analysis.type_names import ClassType as ClassType
 from racelint.analysis.type_names import LibraryType as LibraryType
 from racelint.analysis.type_names import TypeOf as TypeOf
@@ -47,6 +47,7 @@ WIDE = frozenset(
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
 ) | frozenset(f"{module}.{name}" for module in ("typing", "collections.abc") for name in ("Iterator", "Generator"))
 GENERATOR = "types.GeneratorType"
+KEEPING = frozenset({"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "override"})
 
 
 class Types:
@@ -69,6 +70,7 @@ class Types:
         self._variables: dict[tuple[str, str], TypeOf | None] = {}
         self._values: dict[Value, TypeOf | None] = {}
         self._returns: dict[str, TypeOf | None] = {}
+        self._inferred: dict[str, TypeOf | None] = {}
 
     def is_always_constant(self, parameter: Param) -> bool:
         """Whether each call in the project says outright what a parameter is."""
@@ -165,13 +167,13 @@ class Types:
             options += self._assigned(module, record)
         method = self._symbols.method(type_id, name)
         if not options and method is not None and self._symbols.functions[method][1].is_property:
-            return self.returned(method)
+            return self.result(method)
         if not options:
             return self._counterparts.of(type_id, name)
         lines = [(a.type, a.type.partition(":")[0]) for a in self._symbols.ancestors(type_id) if type(a) is TypeValue]
         put = [(module, f) for owner, module in lines for f in self._symbols.fillings.get((owner, name), ())]
         given = [(f"{module}:{f.function}", f.value) for module, f in put[:MOST_GIVEN]]
-        return self._given.filled(only(options), given)
+        return self._given.filled(self.common(options), given)
 
     def _narrowed(self, declared: TypeOf, stored: list[TypeOf | None]) -> TypeOf:
         """The mapping that is stored where one is declared, if looking something up changes that: a defaultdict."""
@@ -214,14 +216,14 @@ class Types:
                 return self.annotations.declared(function_id, record.annotation)
             fillings = self._symbols.fillings.get((source.name, name), [])[:MOST_GIVEN]
             given = [(f"{source.name}:{filling.function}", filling.value) for filling in fillings]
-            return self._given.filled(only(self._assigned(source.name, record)), given)
+            return self._given.filled(self.common(self._assigned(source.name, record)), given)
         if name in function.annotations:
             return self.annotations.declared(function_id, function.annotations[name])
         for index, parameter in enumerate(function.parameters):
             if parameter.name == name:
                 return self._given.parameter(function_id, index)
         bound = function.bindings.get(name, ())[:6]
-        found = only([self.expressions.of(function_id, expr, steps - 1) for expr in bound])
+        found = self.common([self.expressions.of(function_id, expr, steps - 1) for expr in bound])
         put = [(function_id, value) for value in function.bindings.get(f"{name}[]", ())[:6]]
         return self._given.filled(found, put, steps) if put else found
 
@@ -248,3 +250,33 @@ class Types:
             elif function.returns is not None:
                 self._returns[function_id] = self.annotations.declared(function_id, function.returns)
         return self._returns[function_id]
+
+    def result(self, function_id: str, steps: int = STEPS) -> TypeOf | None:
+        """What a call of a function gives: as declared, or what all that it returns is, and what overrides it."""
+        found = self.returned(function_id)
+        if found is not None or function_id in self._inferred:
+            return found or self._inferred[function_id]
+        source, function = self._symbols.functions[function_id]
+        if not source.module.traits.duck_typed or function.is_generator or steps <= 1:
+            return None
+        self._inferred[function_id] = None
+        options: list[TypeOf | None] = []
+        owner = self._symbols.owner_of(function_id) if function.owner else None
+        for each in (function_id, *(self._symbols.overrides(owner, function.name) if owner else ())):
+            _, one = self._symbols.functions[each]
+            if not all([getattr(decorator, "name", "") in KEEPING for decorator in one.decorators]):
+                return None
+            returned = one.bindings.get("return", ())[:MOST_GIVEN]
+            options += [self.expressions.of(each, expr, steps - 1) for expr in returned]
+        self._inferred[function_id] = self.common(options) if None not in options else None
+        return self._inferred[function_id]
+
+    def common(self, options: list[TypeOf | None]) -> TypeOf | None:
+        """The one type among options, or the nearest class that all of them inherit from."""
+        found = only(options)
+        known = [option for option in options if option is not None and option != NONE_TYPE]
+        classes = [option for option in known if isinstance(option, ClassType) and not option.value]
+        if found is not None or len(classes) != len(known) or not classes:
+            return found
+        lines = [[a.type for a in self._symbols.ancestors(c.type) if isinstance(a, TypeValue)] for c in classes]
+        return next((ClassType(t) for t in lines[0] if all([t in line for line in lines[1:]])), None)

@@ -192,6 +192,8 @@ class Statements(Noted):
 
     def _return(self, node: ast.Return, out: list[Stmt]) -> None:
         value = None if node.value is None else self.expr(node.value)
+        if value is not None:
+            self.scope.bindings.setdefault("return", []).append(value)
         out.append(Jump("return", value, self.span(node)))
 
     def _raise(self, node: ast.Raise, out: list[Stmt]) -> None:
