@@ -104,10 +104,14 @@ class Locking(Starting, Attributes):
         named = enters and name.endswith(("lock", "mutex", "condition"))
         return ("async" if waits else "exclusive") if methods or named else ""
 
-    def take(self, value: Value, span: Span, state: State, *, shared: bool = False) -> bool:
-        """Hold a value from here on if it is a lock; `shared` is the side that does not exclude itself."""
+    def take(self, value: Value, span: Span, state: State, *, shared: bool = False, by_method: bool = False) -> bool:
+        """Hold a value from here on if it is a lock; `shared` is the side that does not exclude itself.
+
+        `by_method` says that a method of a lock's was called, which gives nothing that anybody uses.
+        """
         kind = self.lock_kind(value)
-        if not kind and not self.traits.duck_typed and not isinstance(self.types.of(value), ClassType):
+        plain = by_method or not self.traits.duck_typed
+        if not kind and plain and not isinstance(self.types.of(value), ClassType):
             kind = "unknown"  # what has methods of that name is a lock
         kind = "shared" if kind and shared else kind
         if kind and kind != "counted":
@@ -133,7 +137,8 @@ class Locking(Starting, Attributes):
         found = self.types.of(base)
         row = concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         if name in (row.take if row is not None else concurrency.takes):
-            self.take(base, span, state, shared=row is not None and name in row.share)
+            by_method = not args and span == self.effects.discarded  # who takes a connection uses it
+            self.take(base, span, state, shared=row is not None and name in row.share, by_method=by_method)
         elif name in (row.give if row is not None else concurrency.gives):
             self.give_back(base, state)
         elif row is not None and name in row.wait and not args:
