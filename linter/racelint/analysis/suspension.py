@@ -280,6 +280,7 @@ class Suspensions:
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):
                 ended = self._has_ended(function_id, crossing.joined, other)
+                ended = ended or self._is_started_later(entry, other)
                 if not ended and self._resizes(function_id, entry, other, locks):
                     unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
                     unlikely = unlikely or not self._waking.is_sure_at(function_id, crossing.span)
@@ -288,6 +289,11 @@ class Suspensions:
                     if best is None or sure > best.confidence:
                         best = CrossedIteration(located.place, function_id, entry, crossing, located, other, sure)
         return best
+
+    def _is_started_later(self, entry: Entry, other: Spot) -> bool:
+        """Whether the task of a loop is only created when the other's change is over."""
+        context = self._contexts.roots[entry.context]
+        return self._races.memory.is_started_later(other.function, other.entry, context, span=other.access.span)
 
     def _may_be_two(
         self, function_id: str, located: Located, access: Act | Crossing, entry: Entry, other: Spot
