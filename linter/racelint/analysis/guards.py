@@ -103,7 +103,15 @@ class Guards:
             return True
         if pair.shape == "hand-out" or (pair.shape.endswith("-iterate") and SEVERITY[pair.shape] >= ERROR):
             return False
+        if pair.shape == "check-use" and self._holds_elsewhere(pair):
+            return False  # who takes the lock there to fill the place knows that others may be about to empty it
         return any(callers) and pair.shape != "update-update" and not self._is_forgotten_read(pair)
+
+    def _holds_elsewhere(self, pair: Pair) -> bool:
+        """Whether the function that goes without the lock holds it at other accesses of the place."""
+        accesses = self._races.effects[pair.first.function].all_accesses()
+        path = pair.first.access.path
+        return any(access.path == path and pair.guard in self._places.locks(access.held) for access in accesses)
 
     def _is_kept_mostly(self, pair: Pair) -> bool:
         """Whether three quarters of the accesses hold a lock, of those on long ways nine in ten.
