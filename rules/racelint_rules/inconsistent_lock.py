@@ -112,9 +112,10 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     beside another one, over long chains of calls, for look-ups, where a callback of unknown context is a side, where
     the object is only being put into service (`start`), where a test and its act are two sections of the lock, and
     where a caller would go behind the object that holds this one and its lock. Low is also what callers from outside
-    do, on either side, but for iterations that fail, containers that are handed out live, updates beside updates, and
-    what is found to be there and read again without the lock by a function that then takes it, while others empty it
-    under the lock: single steps are whole, and whether callers ever come between two of them is theirs to know.
+    do, on either side, but for iterations that fail, containers that are handed out live, updates beside updates, what
+    is put into a container that others replace under a lock of its own object (it is lost), and what is found to be
+    there and read again without the lock by a function that then takes it, while others empty it under the lock: single
+    steps are whole, and whether callers ever come between two of them is theirs to know.
 
     ### Go
 

@@ -105,7 +105,15 @@ class Guards:
             return False
         if pair.shape == "check-use" and self._holds_elsewhere(pair):
             return False  # who takes the lock there to fill the place knows that others may be about to empty it
+        if pair.shape == "replace-change" and self._is_lost(pair):
+            return False
         return any(callers) and pair.shape != "update-update" and not self._is_forgotten_read(pair)
+
+    def _is_lost(self, pair: Pair) -> bool:
+        """Whether something is put into a container that others replace under the lock of its own object."""
+        owner = pair.guard.rpartition(".")[0]
+        own = pair.place.kind == "field" and self._races.identity.is_family(owner, pair.place.owner)
+        return own and pair.first.access.kind in ("insert", "append") and pair.second.access.kind == "store"
 
     def _holds_elsewhere(self, pair: Pair) -> bool:
         """Whether the function that goes without the lock holds it at other accesses of the place."""
