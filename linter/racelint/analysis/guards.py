@@ -11,7 +11,7 @@ from racelint.analysis.contexts import Contexts
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.library import ATOMIC
-from racelint.analysis.lifecycle import is_starting, prepares
+from racelint.analysis.lifecycle import is_border, is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
 from racelint.analysis.paths import root
 from racelint.analysis.places import (
@@ -110,10 +110,11 @@ class Guards:
         return any(callers) and pair.shape != "update-update" and not self._is_forgotten_read(pair)
 
     def _is_lost(self, pair: Pair) -> bool:
-        """Whether something is put into a container that others replace under the lock of its own object."""
+        """Whether an object puts something into what it replaces under its own lock, not just when it ends."""
         owner = pair.guard.rpartition(".")[0]
-        own = pair.place.kind == "field" and self._races.identity.is_family(owner, pair.place.owner)
-        return own and pair.first.access.kind in ("insert", "append") and pair.second.access.kind == "store"
+        own = pair.first.located.own and self._races.identity.is_family(owner, pair.place.owner)
+        ends = any(is_border(self._symbols.functions[spot.function][1].name) for spot in (pair.first, pair.second))
+        return own and not ends and pair.first.access.kind in ("insert", "append") and pair.second.access.kind == "store"
 
     def _holds_elsewhere(self, pair: Pair) -> bool:
         """Whether the function that goes without the lock holds it at other accesses of the place."""

@@ -102,4 +102,4 @@ def is_closing(name: str) -> bool:
 def is_border(name: str) -> bool:
     """Whether a function, public or not, begins or ends the life of its object, by its first word."""
     word = name.lstrip("_").removeprefix("on_")
-    return word in BORDERS or CAPITAL.split(word)[0] in BORDERS
+    return name in BORDERS or word in BORDERS or CAPITAL.split(word)[0] in BORDERS
