@@ -114,7 +114,8 @@ class Guards:
         owner = pair.guard.rpartition(".")[0]
         own = pair.first.located.own and self._races.identity.is_family(owner, pair.place.owner)
         ends = any(is_border(self._symbols.functions[spot.function][1].name) for spot in (pair.first, pair.second))
-        return own and not ends and pair.first.access.kind in ("insert", "append") and pair.second.access.kind == "store"
+        first, second = pair.first.access.kind, pair.second.access.kind
+        return own and not ends and first in ("insert", "append") and second == "store"
 
     def _holds_elsewhere(self, pair: Pair) -> bool:
         """Whether the function that goes without the lock holds it at other accesses of the place."""

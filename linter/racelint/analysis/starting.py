@@ -20,6 +20,7 @@ from racelint.analysis.values import (
     Fresh,
     FunctionValue,
     Global,
+    Literal,
     Member,
     Param,
     Partial,
@@ -58,6 +59,7 @@ COMMAND = "command"  # the kind of what a command line runs: the program itself,
 RUNS = "start"  # the method that makes a thread object run
 GIVEN_LOCK = re.compile(r"^(un)?lock$|(Unl|L)ock$")
 WAITS = "join"
+NO = Literal(False, "bool")
 
 
 class Starting(Body):
@@ -424,7 +426,11 @@ class Starting(Body):
         starts = row is not None and bool(args or keywords or self.spread) and self._has_methods(row, args)
         if row is not None and starts:
             self._by_start_row(row, args, keywords, call, state, base)
-        if not {f"{library}.{name}", f"*.{name}"}.isdisjoint(self.knowledge.concurrency.joins):
+        joins = not {f"{library}.{name}", f"*.{name}"}.isdisjoint(self.knowledge.concurrency.joins)
+        stays = any([NO in values for _, values in keywords])  # `shutdown(wait=False)`
+        if joins and not stays:
+            if isinstance(base, Field) and self.traits.atomic_steps:  # a pool of the object, whoever gave it its jobs
+                state.joined |= THREADS
             state.wait()
             self.effects.wait(call, state.held)
         if starts:

@@ -444,10 +444,14 @@ class Symbols:
         return f"{source.name}:{function.owner}" if function.owner else ""
 
     def bare_calls(self, function_id: str) -> frozenset[Span]:
-        """The calls in a function of which nobody uses the result: statements, and what is given back as it is."""
+        """The calls in a function of which nobody uses the result: statements, and what is given back as it is.
+
+        Not so if the function says that it gives something.
+        """
         if function_id not in self._bare_calls:
             _, function = self.functions[function_id]
-            bare = [part.value for part in records(function.body) if isinstance(part, Eval | Jump)]
+            kinds = Eval if function.returns is not None and function.returns.name != "None" else Eval | Jump
+            bare = [part.value for part in records(function.body) if isinstance(part, kinds)]
             self._bare_calls[function_id] = frozenset([value.span for value in bare if isinstance(value, Call)])
         return self._bare_calls[function_id]
 
