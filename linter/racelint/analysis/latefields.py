@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from racelint.analysis.branching import loops_around
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import Access, Effects
@@ -14,7 +15,7 @@ from racelint.analysis.places import Located, Place, Places
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Field, Param
-from racelint.model import Assign, Attr, Block, Branch, Call, Const, Name, Stmt
+from racelint.model import Assign, Attr, Block, Branch, Build, Call, Const, Expr, Name, Stmt
 from racelint.record import records
 from racelint.span import Span
 
@@ -143,7 +144,24 @@ class LateFields:
             if isinstance(node, Attr) and node.name == name and isinstance(node.base, Name) and node.base.name == own
         ]
         first = min(found, default=None)
-        return first if first is not None and not self._pauses(reader, first) else None
+        if first is None or self._pauses(reader, first):
+            return None
+        return None if any(self._is_idle(*step, own) for step in (*way, (reader, first))) else first
+
+    def _is_idle(self, function_id: str, spot: Span, own: str) -> bool:
+        """Whether a spot stands in a loop over what is mostly empty at first: a local list, or one made empty."""
+        body = self._symbols.functions[function_id][1].body
+        walked = [_walked(loop.iterable) for loop in loops_around(body, spot) if loop.iterable is not None]
+        owner = self._symbols.owner_of(self._symbols.outermost(function_id))
+        return any(isinstance(each, Name) or self._is_made_empty(each, owner, own) for each in walked)
+
+    def _is_made_empty(self, walked: Expr, owner: str, own: str) -> bool:
+        """Whether an expression is a field of the object that its constructor only ever makes empty."""
+        if not (isinstance(walked, Attr) and isinstance(walked.base, Name) and walked.base.name == own):
+            return False
+        records_of = self._symbols.field_records(owner, walked.name)
+        values = [a.value for _, record in records_of for a in record.values if a.function.endswith(".__init__")]
+        return bool(values) and all(_is_empty(value) for value in values)
 
     def _pauses(self, function_id: str, before: Span) -> bool:
         """Whether a function waits for what others give, or for some time, before it comes to a spot."""
@@ -166,6 +184,27 @@ class LateFields:
         return Pair(
             located.place, first, Spot(reader, located, access, entry, entry.locks, SHARED), "late", "contexts", 2
         )
+
+
+def _walked(iterable: Expr) -> Expr:
+    """What a loop goes through: `self.jobs` in `list(self.jobs.values())`."""
+    match iterable:
+        case Call(func=Attr(base=base, name="items" | "keys" | "values" | "copy"), args=()):
+            return _walked(base)
+        case Call(func=Name(name="list" | "tuple" | "sorted" | "reversed" | "enumerate" | "iter"), args=(first, *_)):
+            return _walked(first)
+        case _:
+            return iterable
+
+
+def _is_empty(value: Expr) -> bool:
+    match value:
+        case Build(parts=()):
+            return True
+        case Call(func=Name() | Attr(), args=(), keywords=()):
+            return True  # dict(), deque()
+        case _:
+            return False
 
 
 def _targets(stmt: Stmt, own: str) -> list[Attr]:
