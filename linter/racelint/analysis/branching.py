@@ -42,6 +42,14 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
     return False
 
 
+def is_fallback(body: Block, second: Span, first: Span) -> bool:
+    """Whether a spot is passed where another one is not: in another arm of a branch, or where it has failed."""
+    if are_alternatives(body, first, second):
+        return True
+    tries = [node for node in records(body) if isinstance(node, Try)]
+    return any(_holds(t.body, first) and any(_holds(h.body, second) for h in t.handlers) for t in tries)
+
+
 def comes_first(body: Block, first: Span, second: Span) -> bool:
     """Whether a spot is surely passed before another one, by what stands in one block or around the second spot."""
     for stmt in body if _holds(body, first) and _holds(body, second) else ():

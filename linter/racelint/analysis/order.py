@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from racelint.analysis.branching import comes_first
+from racelint.analysis.branching import comes_first, is_fallback
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.identity import Identity
@@ -90,6 +91,21 @@ class Order:
         if not spot.constructor or not spot.located.own:
             return False
         return other.entry.context not in self._contexts.started_under.get(spot.constructor, ())
+
+    def is_called_instead(self, spot: Spot, other: Spot) -> bool:
+        """Whether a function is called where the same one could not be posted to what the other context runs on.
+
+        `if loop.is_running(): loop.call_soon_threadsafe(close)`, `else: close()`.
+        """
+        context = self._contexts.roots[other.entry.context]
+        if context.starter is None or context.span is None or context.many:
+            return False
+        way = [*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
+        body = self._symbols.functions[context.starter][1].body
+        return any(
+            caller == context.starter and callee == context.function and is_fallback(body, call, context.span)
+            for (caller, call), (callee, _) in pairwise(way)
+        )
 
     def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
         """Whether a function has waited for a context: one that it has started itself, or its class's task."""

@@ -185,7 +185,7 @@ class Races:
             return Silence.OWNED
         if self.identity.made_apart(write, other):
             return Silence.APART
-        if order.waits(write, other):
+        if order.waits(write, other) or order.is_called_instead(write, other) or order.is_called_instead(other, write):
             return Silence.ORDERED
         if callers.is_driven_instead(write, other) or callers.is_driven_instead(other, write):
             return Silence.CALLERS

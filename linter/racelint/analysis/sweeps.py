@@ -28,6 +28,7 @@ from racelint.model import (
     Try,
     Update,
 )
+from racelint.record import records
 
 
 def conditions(body: Block, *, again: bool = False) -> list[Expr] | None:
@@ -147,6 +148,22 @@ def targeted(loop: Loop) -> frozenset[str]:
     target = loop.target
     parts = target.parts if isinstance(target, Build) else () if target is None else (target,)
     return frozenset([part.name for part in parts if isinstance(part, Name)])
+
+
+def keeps_one(loop: Loop) -> bool:
+    """Whether a loop over a list notes an element in a variable: of those that pass its test there is mostly one.
+
+    `for option in options: if isinstance(option, Timeout): timeout = option; options.remove(option)`
+    """
+    if not isinstance(loop.target, Name):
+        return False
+    kept = [node for node in records(loop.body) if isinstance(node, Assign) and isinstance(node.value, Name)]
+    return any(
+        isinstance(node.value, Name)
+        and node.value.name == loop.target.name
+        and all(isinstance(target, Name) for target in node.targets)
+        for node in kept
+    )
 
 
 def assigned(block: Block) -> frozenset[str]:
