@@ -320,8 +320,9 @@ class Races:
             return True
         if shape == "check-act" and made == "object" and not callers and not self._is_emptied(act):
             return True  # what stays is one or the other, and nothing is left open
-        external = context.is_external
-        return external and shape == "check-use" and self.callers.is_setter(against.function)
+        if not context.is_external or shape != "check-use":
+            return False
+        return self.callers.is_setter(against.function) or self._is_ended_by_caller(against)
 
     def _are_callers(self, write: Spot, other: Spot) -> bool:
         return all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
@@ -334,7 +335,16 @@ class Races:
     def _is_at_border(self, store: Spot) -> bool:
         """Whether a function gives a place its first or its last value."""
         name = self._symbols.functions[store.function][1].name
-        return sets_up(name) or tears_down(name)
+        return sets_up(name) or tears_down(name) or self._is_ended_by_caller(store)
+
+    def _is_ended_by_caller(self, store: Spot) -> bool:
+        """Whether a caller who ends the object gives a place its last value: what still runs fails as it ends.
+
+        Of five such reports on what was tested and then used, in code that nobody had looked at before, one was right.
+        """
+        root_id = self._contexts.root(store.function, store.entry)
+        external = self._contexts.roots[store.entry.context].is_external
+        return external and tears_down(self._symbols.functions[root_id][1].name)
 
     def _begins_or_ends(self, use: Spot, store: Spot) -> bool:
         """Whether what empties a place gives it its first value, or both sides are one function, which ends it."""

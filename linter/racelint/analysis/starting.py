@@ -301,6 +301,7 @@ class Starting(Body):
         if row.kind == "task":
             values = tuple([v for given in args for v in given])  # gather() takes several
         runs = Counter([_work_of(value) for value in values] if row.kind == "task" else ())
+        kind = self._kind_by_executor(row, args)
         for value in values:
             twice = runs[_work_of(value)] > 1
             for each in _flat(value):
@@ -313,7 +314,7 @@ class Starting(Body):
                 alone, group = self._is_single(owner), self.kept_at(owner) if owner is not None else None
                 self.start(
                     each,
-                    row.kind,
+                    kind,
                     call,
                     state,
                     many=row.many or twice,
@@ -327,6 +328,12 @@ class Starting(Body):
                 self.start(value, row.kind, call, state, many=True)
         if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
             self.begun(state)
+
+    def _kind_by_executor(self, row: StartRow, args: tuple[Values, ...]) -> str:
+        """What runs a callable: given with the executor that is to run it, what that starts: a process may be one."""
+        given = [self.types.of(value) for values in args[: max(row.callable, 0)] for value in values]
+        rows = [self.knowledge.concurrency.start(f"{g.name}.submit") for g in given if isinstance(g, LibraryType)]
+        return next((found.kind for found in rows if found is not None), row.kind)
 
     def _has_methods(self, row: StartRow, args: tuple[Values, ...]) -> bool:
         """Whether the methods of a given object run, if a row is about such: it may hold functions that run instead."""
