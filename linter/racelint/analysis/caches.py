@@ -141,7 +141,7 @@ class Caches:
             case "library" | "handler":
                 return not self._is_registered(origin.start, way)
             case "mirror":
-                return bool(entries)
+                return bool(entries) and not self._is_by_itself(change)
             case "cache" if not self._is_duck_typed(change):
                 return bool(entries)
             case "cache":
@@ -191,6 +191,14 @@ class Caches:
         outer = itertools.takewhile(lambda step: not isinstance(step, Field), way)
         owners = [self._types.class_of(value) for value in (start, *outer)]
         return any(owner is not None and not self._sources.is_data(owner) for owner in owners)
+
+    def _is_by_itself(self, change: Change) -> bool:
+        """Whether an object changes a field of its own, by a method: no data, but something with a life of its own."""
+        source, function = self._symbols.functions[change.function]
+        if not source.module.traits.duck_typed or not function.owner or change.kind != "field":
+            return False
+        own = f"{source.name}:{function.owner}"
+        return function.binding == "instance" and self._symbols.field(own, change.operation.strip(" .=")) is not None
 
     def _is_duck_typed(self, change: Change) -> bool:
         return self._symbols.functions[change.function][0].module.traits.duck_typed
