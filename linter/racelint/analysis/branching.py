@@ -11,11 +11,14 @@ from racelint.model import (
     Block,
     Branch,
     Call,
+    Const,
     Defer,
     Eval,
+    Expr,
     Hold,
     Jump,
     Labelled,
+    Logic,
     Loop,
     Name,
     Op,
@@ -173,6 +176,34 @@ def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:
             left = [index for index, block in enumerate(_blocks(stmt)) if leaves(block)]
             if len(left) == 1:
                 yield stmt, 1 - left[0]
+
+
+def found_empty(body: Block, spot: Span) -> frozenset[str]:
+    """The fields that tests on the way to a spot have found to hold nothing: `if self._thread is None: ...`."""
+    return frozenset([name for branch, arm in arms(body, spot) for name in _empty(branch.test, held=arm == 0)])
+
+
+def _empty(test: Expr, *, held: bool) -> Iterator[str]:
+    match test:
+        case Op(operator="not", operands=(operand,)):
+            yield from _empty(operand, held=not held)
+        case Logic(operator=operator, operands=operands) if held == (operator == "and"):
+            for operand in operands:
+                yield from _empty(operand, held=held)
+        case Op(operator="is" | "==", operands=(Attr(name=name), Const(value=None))) if held:
+            yield name
+        case Op(operator="is not" | "!=", operands=(Attr(name=name), Const(value=None))) | Attr(name=name) if not held:
+            yield name
+        case _:
+            pass
+
+
+def holding(body: Block, start: Span) -> frozenset[str]:
+    """The fields that hold what is started at a spot: `self._thread = Thread(...)`, `self._thread.start()`."""
+    stores = [node for node in records(body) if isinstance(node, Assign) and node.span.holds(start)]
+    found = {target.name for node in stores for target in node.targets if isinstance(target, Attr)}
+    calls = [node.func for node in records(body) if isinstance(node, Call) and node.span == start]
+    return frozenset(found | {f.base.name for f in calls if isinstance(f, Attr) and isinstance(f.base, Attr)})
 
 
 def blocks(body: Block) -> Iterator[Block]:

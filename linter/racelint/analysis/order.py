@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from racelint.analysis.branching import comes_first, is_fallback
+from racelint.analysis.branching import comes_first, found_empty, holding, is_fallback
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.identity import Identity
@@ -82,8 +82,23 @@ class Order:
         if self._parting.goes_on(first) or self._parting.goes_on(second):
             return False
         one, two = self._contexts.roots[first.entry.context], self._contexts.roots[second.entry.context]
+        if self._is_without(first, two) or self._is_without(second, one):
+            return True
         return self.has_ended(first.function, first.access.joined, two) or self.has_ended(
             second.function, second.access.joined, one
+        )
+
+    def _is_without(self, spot: Spot, context: Context) -> bool:
+        """Whether an access is made only where the field is empty that holds the other context's thread."""
+        if context.kind != "thread" or context.starter is None or context.span is None:
+            return False
+        held = holding(self._symbols.functions[context.starter][1].body, context.span)
+        way = [*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)] if held else []
+        starter = self._symbols.owner_of(context.starter)
+        return any(
+            self._identity.is_family(self._symbols.owner_of(caller), starter)
+            and not held.isdisjoint(found_empty(self._symbols.functions[caller][1].body, call))
+            for caller, call in way
         )
 
     def is_unknown_yet(self, spot: Spot, other: Spot) -> bool:
