@@ -157,7 +157,6 @@ class Loops(Body):
         here = here._replace(sweep=looked_at is not None)
         lasting = looked_at is not None and self._is_own_search(looked_at, state)
         passes = bool(state.pending) and self._is_pass(loop)
-        one = bool(state.pending) and sweeps.keeps_one(loop)
         for event in () if frame.once else state.pending:
             match event:
                 case Resize():
@@ -167,6 +166,7 @@ class Loops(Body):
                             repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))
                             here = here._replace(repeated=repeated)
                             doubtful = event.rare if back else doubts(frame, container, event, state)
+                            one = sweeps.keeps_one(loop, event.calls[0].span if event.calls else event.span)
                             told = event._replace(singled=True) if one else event
                             self.conflict(container, style, here, None, told, doubtful)
                 case Invoke():

@@ -29,6 +29,7 @@ from racelint.model import (
     Update,
 )
 from racelint.record import records
+from racelint.span import Span
 
 
 def conditions(body: Block, *, again: bool = False) -> list[Expr] | None:
@@ -150,19 +151,22 @@ def targeted(loop: Loop) -> frozenset[str]:
     return frozenset([part.name for part in parts if isinstance(part, Name)])
 
 
-def keeps_one(loop: Loop) -> bool:
-    """Whether a loop over a list notes an element in a variable: of those that pass its test there is mostly one.
+def keeps_one(loop: Loop, change: Span) -> bool:
+    """Whether a loop notes the element in a variable that it removes: of those that pass its test there is mostly one.
 
     `for option in options: if isinstance(option, Timeout): timeout = option; options.remove(option)`
     """
     if not isinstance(loop.target, Name):
         return False
-    kept = [node for node in records(loop.body) if isinstance(node, Assign) and isinstance(node.value, Name)]
+    arms = [arm for node in records(loop.body) if isinstance(node, Branch) for arm in (node.then, node.orelse)]
     return any(
-        isinstance(node.value, Name)
-        and node.value.name == loop.target.name
-        and all(isinstance(target, Name) for target in node.targets)
-        for node in kept
+        isinstance(stmt, Assign)
+        and isinstance(stmt.value, Name)
+        and stmt.value.name == loop.target.name
+        and all(isinstance(target, Name) for target in stmt.targets)
+        for arm in arms
+        if any(stmt.span.holds(change) for stmt in arm)
+        for stmt in arm
     )
 
 
