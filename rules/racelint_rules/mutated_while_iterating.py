@@ -124,10 +124,10 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     are known by name only or a loop does no more than remove from a list what passes a test (it takes two neighbours
     that pass it), low (hidden by default) where the code is mostly right:
 
-    - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), also if a
-      parameter only ever is such a container, unless the loop deletes its own key from it (`for k in d: del d[k]`,
-      medium; in files that import pandas or the like still low); and an attribute that its class computes at each
-      access;
+    - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), or that a
+      library exports, also if a parameter only ever is such a container, unless the loop deletes its own key from it
+      (`for k in d: del d[k]`, medium; of a library's, and in files that import pandas or the like, still low); and an
+      attribute that its class computes at each access;
     - a loop over one of several containers, with a change in one of several others, in a variable that was exchanged
       for the iterated one, or in a copy on some ways (in Go the slice that has grown, also in an earlier turn); a
       helper that changes the container for one particular object only, with which it compares its parameter, or for
@@ -139,7 +139,7 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       another one;
     - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there is
       only one, but not of what `is` an owner's; in Go by the loop's own function, itself or by several of its fields,
-      and compared with what is the same in all turns); slice assignments;
+      and compared with what is the same in all turns), or is noted in a variable; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for

@@ -129,7 +129,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself,
       and that does not put something in a library's place for all at once, as for a test).
     - a field that a constructor stores for the first time when it has started the thread that reads it, itself, by a
-      base class or by an object that it hands itself to, if the thread waits for nothing before;
+      base class or by an object that it hands itself to, if the thread waits for nothing before, and does not read it
+      only for each entry of a container that is empty at first;
     - a callback that one method calls at once or keeps, by what it finds set, while another one sets that and then
       calls what is kept: each side looks, and they miss each other. That two threads have to do with it is shown by
       an event or a lock of the object that the other method uses, or by their contexts.
@@ -138,7 +139,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
     or class called so keeps (`update_stats`, `Metrics`), objects that are made on demand for the whole program or never
     given up again (unless they open something), entries that are taken out by their key, or made when they are missing
-    (unless they open something, and not one in each job, or the type's documentation says that callers share it).
+    (unless they open something, and not one in each job, or the type's documentation says that callers share it), what
+    a caller empties who ends the object (`close()`, `cleanup()`): what still runs then fails as it ends.
 
     ### Python: confidence
 
@@ -151,10 +153,12 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it
     (a queue, an event); two jobs of which one coroutine awaits the first before it starts the second, or in the turn
-    that has started it; jobs of an executor, each of which is awaited under one lock between tasks; what runs on an
-    event loop, and the thread that runs that loop. What a process starts has a memory of its own. A flag that is found
-    unset and set (under a lock, or between two tasks) keeps others out until it is set back, also where a method does
-    that for its caller: `self._claim()`.
+    that has started it; jobs of an executor, each of which is awaited under one lock between tasks, or whose executor
+    has been shut down; what runs on an event loop, and the thread that runs that loop; a function that is called where
+    it could not be posted to such a loop; what an object does where it has found that the field is empty that holds its
+    thread. What a process starts has a memory of its own, and so have the jobs of an executor of processes. A flag that
+    is found unset and set (under a lock, or between two tasks) keeps others out until it is set back, also where a
+    method does that for its caller: `self._claim()`. What has `acquire()` and `release()` is a lock by any name.
 
     Where the repository has tests or examples that use the program, a method whose name neither they nor the program
     mention has no caller, nor has what it starts; methods of a library's classes, and what a decorator takes, do.
