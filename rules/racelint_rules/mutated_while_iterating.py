@@ -215,6 +215,8 @@ def _confidence(conflict: IterationConflict) -> Confidence:
         return Confidence.LOW  # the error is ignored, and what is registered in a container is mostly never finalised
     if len(conflict.steps) > (MOST_STEPS if _raises(conflict) else MOST_QUIET_STEPS):
         return Confidence.LOW  # on so long a way some condition mostly stands against it
+    if conflict.kind == "unknown" and conflict.exported:
+        return Confidence.LOW  # what a library exports may walk something else than it loses
     if conflict.kind == "unknown" and conflict.foreign and not _is_emptied_by_key(conflict):
         return Confidence.LOW  # many libraries' containers iterate over a copy
     if _skips(conflict) and (conflict.repeated or conflict.operation == "slice assignment"):

@@ -302,3 +302,10 @@ def test_a_captured_variable_is_not_the_class_variable_of_its_name():
 def test_long_chains_of_assignments_end():
     text = "\n    ".join(["x0 = {}", *[f"x{n} = x{n - 1}" for n in range(1, 60)], "x = x59"])
     assert of_variable(text) == ""
+
+
+def test_what_a_long_chain_of_functions_gives_does_not_hang_on_who_asks_first():
+    links = "\n".join(f"def g{i}(): return g{i - 1}()" for i in range(1, 16))
+    asked = "def f():\n    x = g15()\n    y = g5()\n    z = g3()"
+    program = single(f"class A: pass\ndef g0(): return A()\n{links}\n{asked}")
+    assert [program.variable("m:f", name) for name in "xyz"] == ["", "", "m:A"]

@@ -131,6 +131,7 @@ class Body(Flow[State, Frame]):
         self.was_read: frozenset[Span] = frozenset()  # what the call at hand needs and has read before it was put off
         self.using: Span | None = None  # the expression at hand that would fail if its value were gone
         self.testing = False  # the expression at hand decides a branch
+        self.is_open = False  # the call at hand gives more than is written: `*rest`, `**options`
         self.measuring = False  # it is compared by its size
         self.calling: set[Value] = set()  # iterators that call Python between two elements: `map(f, d)`
         self.once = False  # the generator expression evaluated next is asked for one element only

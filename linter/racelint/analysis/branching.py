@@ -15,6 +15,7 @@ from racelint.model import (
     Defer,
     Eval,
     Expr,
+    Function,
     Hold,
     Jump,
     Labelled,
@@ -178,32 +179,42 @@ def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:
                 yield stmt, 1 - left[0]
 
 
-def found_empty(body: Block, spot: Span) -> frozenset[str]:
-    """The fields that tests on the way to a spot have found to hold nothing: `if self._thread is None: ...`."""
-    return frozenset([name for branch, arm in arms(body, spot) for name in _empty(branch.test, held=arm == 0)])
+def found_empty(method: Function, spot: Span) -> frozenset[str]:
+    """The own fields that tests on the way to a spot have found to hold nothing: `if self._thread is None: ...`."""
+    own = method.parameters[0].name if method.owner and method.parameters else ""
+    tests = [(branch.test, arm == 0) for branch, arm in arms(method.body, spot)] if own else []
+    return frozenset([a.name for test, held in tests for a in _empty(test, held=held) if _is_own(a, own)])
 
 
-def _empty(test: Expr, *, held: bool) -> Iterator[str]:
+def _is_own(attr: Attr, own: str) -> bool:
+    return isinstance(attr.base, Name) and attr.base.name == own
+
+
+def _empty(test: Expr, *, held: bool) -> Iterator[Attr]:
     match test:
         case Op(operator="not", operands=(operand,)):
             yield from _empty(operand, held=not held)
         case Logic(operator=operator, operands=operands) if held == (operator == "and"):
             for operand in operands:
                 yield from _empty(operand, held=held)
-        case Op(operator="is" | "==", operands=(Attr(name=name), Const(value=None))) if held:
-            yield name
-        case Op(operator="is not" | "!=", operands=(Attr(name=name), Const(value=None))) | Attr(name=name) if not held:
-            yield name
+        case Op(operator="is" | "==", operands=(Attr() as asked, Const(value=None))) if held:
+            yield asked
+        case Op(operator="is not" | "!=", operands=(Attr() as asked, Const(value=None))) if not held:
+            yield asked
+        case Attr() if not held:
+            yield test
         case _:
             pass
 
 
-def holding(body: Block, start: Span) -> frozenset[str]:
-    """The fields that hold what is started at a spot: `self._thread = Thread(...)`, `self._thread.start()`."""
-    stores = [node for node in records(body) if isinstance(node, Assign) and node.span.holds(start)]
-    found = {target.name for node in stores for target in node.targets if isinstance(target, Attr)}
-    calls = [node.func for node in records(body) if isinstance(node, Call) and node.span == start]
-    return frozenset(found | {f.base.name for f in calls if isinstance(f, Attr) and isinstance(f.base, Attr)})
+def holding(method: Function, start: Span) -> frozenset[str]:
+    """The own fields that hold what is started at a spot: `self._thread = Thread(...)`, `self._thread.start()`."""
+    own = method.parameters[0].name if method.owner and method.parameters else ""
+    stores = [node for node in records(method.body) if isinstance(node, Assign) and node.span.holds(start)]
+    found = [target for node in stores for target in node.targets if isinstance(target, Attr)]
+    calls = [node.func for node in records(method.body) if isinstance(node, Call) and node.span == start]
+    found += [func.base for func in calls if isinstance(func, Attr) and isinstance(func.base, Attr)]
+    return frozenset([attr.name for attr in found if own and _is_own(attr, own)])
 
 
 def blocks(body: Block) -> Iterator[Block]:

@@ -194,11 +194,13 @@ class Caches:
 
     def _is_by_itself(self, change: Change) -> bool:
         """Whether an object changes a field of its own, by a method: no data, but something with a life of its own."""
-        source, function = self._symbols.functions[change.function]
-        if not source.module.traits.duck_typed or not function.owner or change.kind != "field":
+        function = self._symbols.functions[change.function][1]
+        if not self._is_duck_typed(change) or function.binding != "instance" or not function.parameters:
             return False
-        own = f"{source.name}:{function.owner}"
-        return function.binding == "instance" and self._symbols.field(own, change.operation.strip(" .=")) is not None
+        stores = [node for node in records(function.body) if isinstance(node, Assign) and node.span.holds(change.span)]
+        bases = [target.base for node in stores for target in node.targets if isinstance(target, Attr)]
+        own = function.parameters[0].name
+        return bool(bases) and all(isinstance(base, Name) and base.name == own for base in bases)
 
     def _is_duck_typed(self, change: Change) -> bool:
         return self._symbols.functions[change.function][0].module.traits.duck_typed

@@ -140,7 +140,7 @@ class Calls(Replay, Library):
         self.summaries.usage.method_call(self.id, call.func.name)
         if not self.traits.atomic_steps and any([self._may_be_own(base) for base in bases]):
             self.effects.asked.add(call.func.name)
-        return unite([self._method(base, call.func.name, call.span, state) for base in bases])
+        return unite([self._method(base, call.func.name, call, state) for base in bases])
 
     def _instantiated(self, func: Expr, state: State) -> Values:
         """A generic function whose type arguments are written; it looks like an element of something."""
@@ -194,16 +194,17 @@ class Calls(Replay, Library):
                 break  # positions after a spread are not known
             args.append(values)
         keywords = [(name, self.evaluate(value, state)) for name, value in call.keywords]
+        self.is_open = any([isinstance(arg, Star) for arg in call.args]) or any([not name for name, _ in keywords])
         return tuple(args), tuple([(name, values) for name, values in keywords if name])
 
-    def _method(self, base: Value, name: str, span: Span, state: State) -> Values:
+    def _method(self, base: Value, name: str, call: Call, state: State) -> Values:
         """What a method call calls; for an object of unknown type the one project method that it can be, if any."""
         if isinstance(base, Unknown) and not self.traits.duck_typed:
-            self.lock_method(base, name, (), span, state)  # some lock
+            self.lock_method(base, name, (), call.span, state)  # some lock
         common = name in self.knowledge.common_methods
         if self.frames and isinstance(base, Member | Element) and not common:  # a listener may be an object
-            self._unknown_callable(Field(base, name), (), (), span, state)
-        found = self.attribute(base, name, span, state)
+            self._unknown_callable(Field(base, name), (), (), call.span, state)
+        found = self.attribute(base, name, call.span, state)
         if found == (Field(base, name),):  # nothing is known of it but its path
             callable_field = self._stored_callable(base, name)
             if callable_field:
@@ -212,7 +213,7 @@ class Calls(Replay, Library):
             if hook is not None:
                 return (hook,)
             guess = self._guess(base, name)
-            if guess is not None:
+            if guess is not None and (not self.traits.duck_typed or accepts(self.symbols.functions[guess][1], call)):
                 return (Partial(Builtin("guess"), ((FunctionValue(guess, base),),), ()),)
         return found
 
@@ -608,6 +609,23 @@ def _hint(value: Value) -> str:
     """The name by which an object goes, to compare with the names of classes."""
     name = value.name if isinstance(value, Field | Captured) else ""
     return name.replace("_", "").lower()
+
+
+def accepts(function: Function, call: Call) -> bool:
+    """Whether a method takes what a call gives, as far as both say so: a property is not called."""
+    if function.is_property or function.decorators:
+        return not function.is_property
+    names = [parameter.name for parameter in function.parameters]
+    kinds = [parameter.kind for parameter in function.parameters]
+    given = len(call.args) + (function.binding != "none")
+    spread = any(isinstance(arg, Star) for arg in call.args) or not all(name for name, _ in call.keywords)
+    named = [name for name, _ in call.keywords if name]
+    if not ("keywords" in kinds or set(named) <= set(names)):
+        return False
+    if given > kinds.count("positional") and "variadic" not in kinds and not spread:
+        return False
+    wanted = [p.name for p in function.parameters[given:] if p.kind == "positional" and p.default is None]
+    return spread or set(wanted) <= set(named)
 
 
 def is_abstract(function: Function) -> bool:

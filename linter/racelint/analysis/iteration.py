@@ -34,17 +34,17 @@ class IterationConflict:
     "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown"; for a removal
     it is "element" if it is what the loop has at hand. `iterable` is where the expression stands that the loop walks,
     if it walks one. `framed` says that the loop's file uses a library of tables, whose loops go over the columns that
-    there were, or that the container is an object of a library, which may walk something else. `location` is where the
-    finding stands: the change in the loop's own function, else the call that leads to it; `steps` lead from there to
-    the change. `certain` says that the callee and the container were found by their types, not by their names;
-    `foreign` that the container belongs to an object of unknown class or came out of an unknown call; `repeated` that
-    the container is looked through again, until it is as it should be or by a timer; `singled` that the removed element
-    was found by a comparison with `==` (in Go by one of the loop's own function); `computed` that a class on the way to
-    the container computes its attributes; `doubtful` that loop and change are mostly about different objects, or not in
-    the same run; `final` that only finalisers (`__del__`) call the loop's function; `sweep` that the loop does nothing
-    with elements that do not pass a test. `leaves` says that the loop calls what it walks, and that this may make the
-    change: `steps` are then where callers put it in, and where they can take it out. `handed` is where a function gives
-    out the live container, or a view of it, that the loop walks.
+    there were. `exported` says that the container is an object that a library exports, which may walk something else.
+    `location` is where the finding stands: the change in the loop's own function, else the call that leads to it;
+    `steps` lead from there to the change. `certain` says that the callee and the container were found by their types,
+    not by their names; `foreign` that the container belongs to an object of unknown class or came out of an unknown
+    call; `repeated` that the container is looked through again, until it is as it should be or by a timer; `singled`
+    that the removed element was found by a comparison with `==` (in Go by one of the loop's own function); `computed`
+    that a class on the way to the container computes its attributes; `doubtful` that loop and change are mostly about
+    different objects, or not in the same run; `final` that only finalisers (`__del__`) call the loop's function;
+    `sweep` that the loop does nothing with elements that do not pass a test. `leaves` says that the loop calls what it
+    walks, and that this may make the change: `steps` are then where callers put it in, and where they can take it out.
+    `handed` is where a function gives out the live container, or a view of it, that the loop walks.
     """
 
     function: str
@@ -73,6 +73,7 @@ class IterationConflict:
     language: str = "python"
     leaves: bool = False
     handed: Step | None = None
+    exported: bool = False
 
 
 def told(
@@ -104,8 +105,7 @@ def told(
         location=Location(source.path, stands.span),
         steps=(*describe.registration(conflict), *describe.steps(event)),
         certain=event.certain,
-        foreign=isinstance(container, Builtin)
-        or describe.is_foreign(
+        foreign=describe.is_foreign(
             container, as_mapping=conflict.style in ("keys", "values", "items"), by_call=bool(event.calls)
         ),
         repeated=conflict.repeated or describe.usage.is_periodic(conflict.loop.function),
@@ -113,10 +113,10 @@ def told(
         computed=describe.is_computed(container),
         doubtful=conflict.doubtful,
         sweep=conflict.loop.sweep,
-        framed=isinstance(container, Builtin)
-        or any([imported.module.partition(".")[0] in FRAMES for imported in loop_source.module.imports.values()]),
+        framed=any([imported.module.partition(".")[0] in FRAMES for imported in loop_source.module.imports.values()]),
         language=source.module.language,
         leaves=conflict.leaves,
+        exported=isinstance(container, Builtin),
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
         handed=describe.step(*handed, "return") if handed is not None else None,
     )

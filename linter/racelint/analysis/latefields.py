@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from racelint.analysis.branching import loops_around
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry
-from racelint.analysis.effects import Access, Effects
+from racelint.analysis.effects import IN_PLACE, Access, Effects
 from racelint.analysis.lifecycle import is_closing
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import Located, Place, Places
@@ -21,6 +21,7 @@ from racelint.span import Span
 
 MOST_CALLS = 4  # from the thread's root to the read
 LATER = re.compile("timer|later|delay|schedule", re.IGNORECASE)
+EMPTY = frozenset({"dict", "list", "set", "deque", "OrderedDict", "WeakSet"})  # what makes a container
 PAUSES = frozenset({"wait", "sleep", "acquire"})
 
 
@@ -150,10 +151,12 @@ class LateFields:
 
     def _is_idle(self, function_id: str, spot: Span, own: str) -> bool:
         """Whether a spot stands in a loop over what is mostly empty at first: a local list, or one made empty."""
-        body = self._symbols.functions[function_id][1].body
-        walked = [_walked(loop.iterable) for loop in loops_around(body, spot) if loop.iterable is not None]
+        function = self._symbols.functions[function_id][1]
+        walked = [_walked(loop.iterable) for loop in loops_around(function.body, spot) if loop.iterable is not None]
         owner = self._symbols.owner_of(self._symbols.outermost(function_id))
-        return any(isinstance(each, Name) or self._is_made_empty(each, owner, own) for each in walked)
+        given = {parameter.name for parameter in function.parameters}
+        gathered = [e for e in walked if isinstance(e, Name) and e.scope == "local" and e.name not in given]
+        return bool(gathered) or any(self._is_made_empty(each, owner, own) for each in walked)
 
     def _is_made_empty(self, walked: Expr, owner: str, own: str) -> bool:
         """Whether an expression is a field of the object that its constructor only ever makes empty."""
@@ -161,7 +164,13 @@ class LateFields:
             return False
         records_of = self._symbols.field_records(owner, walked.name)
         values = [a.value for _, record in records_of for a in record.values if a.function.endswith(".__init__")]
-        return bool(values) and all(_is_empty(value) for value in values)
+        constructor = self._symbols.method(owner, "__init__")
+        filled = [
+            access
+            for access in (self._effects[constructor].all_accesses() if constructor is not None else ())
+            if access.kind in IN_PLACE and isinstance(access.path, Field) and access.path.name == walked.name
+        ]
+        return bool(values) and not filled and all(_is_empty(value) for value in values)
 
     def _pauses(self, function_id: str, before: Span) -> bool:
         """Whether a function waits for what others give, or for some time, before it comes to a spot."""
@@ -201,8 +210,8 @@ def _is_empty(value: Expr) -> bool:
     match value:
         case Build(parts=()):
             return True
-        case Call(func=Name() | Attr(), args=(), keywords=()):
-            return True  # dict(), deque()
+        case Call(func=Name(name=name) | Attr(name=name), args=(), keywords=()):
+            return name in EMPTY
         case _:
             return False
 

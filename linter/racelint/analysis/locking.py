@@ -23,6 +23,8 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
+from racelint.model import Attr, Call, Name
+from racelint.record import records
 from racelint.span import Span
 
 NAMED = (
@@ -104,13 +106,13 @@ class Locking(Starting, Attributes):
         named = enters and name.endswith(("lock", "mutex", "condition"))
         return ("async" if waits else "exclusive") if methods or named else ""
 
-    def take(self, value: Value, span: Span, state: State, *, shared: bool = False, by_method: bool = False) -> bool:
+    def take(self, value: Value, span: Span, state: State, *, shared: bool = False, discarded: bool = False) -> bool:
         """Hold a value from here on if it is a lock; `shared` is the side that does not exclude itself.
 
-        `by_method` says that a method of a lock's was called, which gives nothing that anybody uses.
+        `discarded` says that nobody uses what the method has given that takes it.
         """
         kind = self.lock_kind(value)
-        plain = by_method or not self.traits.duck_typed
+        plain = (discarded and self._is_given_back(value)) or not self.traits.duck_typed
         if not kind and plain and not isinstance(self.types.of(value), ClassType):
             kind = "unknown"  # what has methods of that name is a lock
         kind = "shared" if kind and shared else kind
@@ -121,6 +123,14 @@ class Locking(Starting, Attributes):
                 state.held = (*[h for h in state.held if h.lock != held.lock or h.kind != MAYBE_HELD], held)
             state.released -= {value}
         return bool(kind)
+
+    def _is_given_back(self, value: Value) -> bool:
+        """Whether this function also gives back what goes by the name of a value: `self.access.release()`."""
+        gives = self.knowledge.concurrency.gives
+        calls = [node.func for node in records(self.function.body) if isinstance(node, Call)]
+        bases = [func.base for func in calls if isinstance(func, Attr) and func.name in gives]
+        names = {base.name for base in bases if isinstance(base, Attr | Name)}
+        return isinstance(value, Field | Global | Captured) and value.name in names
 
     def give_back(self, value: Value, state: State) -> None:
         """A lock is released; one that this function did not take is its caller's."""
@@ -137,8 +147,8 @@ class Locking(Starting, Attributes):
         found = self.types.of(base)
         row = concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         if name in (row.take if row is not None else concurrency.takes):
-            by_method = not args and span == self.effects.discarded  # who takes a connection uses it
-            self.take(base, span, state, shared=row is not None and name in row.share, by_method=by_method)
+            discarded = not args and span == self.effects.discarded  # who takes a connection uses it
+            self.take(base, span, state, shared=row is not None and name in row.share, discarded=discarded)
         elif name in (row.give if row is not None else concurrency.gives):
             self.give_back(base, state)
         elif row is not None and name in row.wait and not args:

@@ -18,7 +18,7 @@ from racelint.analysis.rounds import Rounds
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
-from racelint.analysis.state import GIVEN, LOCAL, TASKS
+from racelint.analysis.state import GIVEN, LOCAL, POOLS, TASKS
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.ways import Ways
 from racelint.model import Function
@@ -92,14 +92,21 @@ class Order:
         """Whether an access is made only where the field is empty that holds the other context's thread."""
         if context.kind != "thread" or context.starter is None or context.span is None:
             return False
-        held = holding(self._symbols.functions[context.starter][1].body, context.span)
-        way = [*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)] if held else []
+        held = holding(self._symbols.functions[context.starter][1], context.span)
         starter = self._symbols.owner_of(context.starter)
-        return any(
-            self._identity.is_family(self._symbols.owner_of(caller), starter)
-            and not held.isdisjoint(found_empty(self._symbols.functions[caller][1].body, call))
-            for caller, call in way
-        )
+        without = False
+        for caller, call in self._steps(spot) if held else ():
+            own = self._identity.is_family(self._symbols.owner_of(caller), starter)
+            if own and not held.isdisjoint(found_empty(self._symbols.functions[caller][1], call)):
+                without = True
+            sites = [site.started for site in self._effects[caller].calls.values() if site.span == call]
+            if any(sites) or (call == spot.access.span and spot.access.started):
+                return False  # it may have been started since
+        return without
+
+    def _steps(self, spot: Spot) -> list[tuple[str, Span]]:
+        """The calls that lead to an access, and the access."""
+        return [*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
 
     def is_unknown_yet(self, spot: Spot, other: Spot) -> bool:
         """Whether a constructor is still at work, and the other context is none that it has started."""
@@ -113,9 +120,9 @@ class Order:
         `if loop.is_running(): loop.call_soon_threadsafe(close)`, `else: close()`.
         """
         context = self._contexts.roots[other.entry.context]
-        if context.starter is None or context.span is None or context.many:
+        if context.kind != "loop" or context.starter is None or context.span is None or context.many:
             return False
-        way = [*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
+        way = self._steps(spot)
         body = self._symbols.functions[context.starter][1].body
         return any(
             caller == context.starter and callee == context.function and is_fallback(body, call, context.span)
@@ -126,7 +133,7 @@ class Order:
         """Whether a function has waited for a context: one that it has started itself, or its class's task."""
         if context.starter is None:
             return False
-        if context.kind == "task" and joined & TASKS:
+        if (context.kind == "task" and joined & TASKS) or (context.kind == "pool" and joined & POOLS):
             owner, starter = self._symbols.owner_of(function_id), self._symbols.owner_of(context.starter)
             return self._identity.is_family(owner, starter)
         return bool(joined & LOCAL) and context.starter == function_id

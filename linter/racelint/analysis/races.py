@@ -27,7 +27,7 @@ from racelint.analysis.gathering import Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
-from racelint.analysis.lifecycle import is_starting, measures, sets_up, tears_down
+from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
@@ -344,7 +344,8 @@ class Races:
         """
         root_id = self._contexts.root(store.function, store.entry)
         external = self._contexts.roots[store.entry.context].is_external
-        return external and tears_down(self._symbols.functions[root_id][1].name)
+        own = self.identity.is_family(self._symbols.owner_of(root_id), store.located.place.owner)
+        return external and own and is_closing(self._symbols.functions[root_id][1].name)
 
     def _begins_or_ends(self, use: Spot, store: Spot) -> bool:
         """Whether what empties a place gives it its first value, or both sides are one function, which ends it."""

@@ -24,6 +24,7 @@ from racelint.analysis.paths import Substitute, bounded, element, lazy, mentions
 from racelint.analysis.state import (
     LOCAL,
     MAYBE_HELD,
+    POOLS,
     TASKS,
     THREADS,
     WAIT,
@@ -77,7 +78,7 @@ class Replay(Locking, Origins, Owning, Touching):
                 bound.append(named[parameter.name])
             elif parameter.kind == "variadic" and not self.traits.duck_typed and len(given) > index:
                 bound.append((bounded(Tuple(given[index:])),))
-            elif isinstance(parameter.default, Const):
+            elif isinstance(parameter.default, Const) and not self.is_open:
                 value = parameter.default.value
                 bound.append((Literal(value, type(value).__name__ if value is not None else "None"),))
             else:
@@ -426,7 +427,7 @@ class Replay(Locking, Origins, Owning, Touching):
             self.effects.starts_any = True
             if not self.traits.atomic_steps:
                 state.running |= {call}
-        state.joined |= summary.joins & (THREADS | TASKS)
+        state.joined |= summary.joins & (THREADS | TASKS | POOLS)
         if summary.starts_any and summary.joins & LOCAL:  # it has waited for all that it has started
             state.running -= {call}
             self.await_started(call)

@@ -10,7 +10,7 @@ from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import Start
 from racelint.analysis.paths import root, union
-from racelint.analysis.state import DONE, GIVEN, SET, THREADS, WAIT, Held, State
+from racelint.analysis.state import DONE, GIVEN, POOLS, SET, THREADS, WAIT, Held, State
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     UNKNOWN,
@@ -433,11 +433,11 @@ class Starting(Body):
         starts = row is not None and bool(args or keywords or self.spread) and self._has_methods(row, args)
         if row is not None and starts:
             self._by_start_row(row, args, keywords, call, state, base)
-        joins = not {f"{library}.{name}", f"*.{name}"}.isdisjoint(self.knowledge.concurrency.joins)
-        stays = any([NO in values for _, values in keywords])  # `shutdown(wait=False)`
-        if joins and not stays:
-            if isinstance(base, Field) and self.traits.atomic_steps:  # a pool of the object, whoever gave it its jobs
-                state.joined |= THREADS
+        pool = self.knowledge.concurrency.start(f"{library}.submit") if library else None
+        goes_on = pool is not None and (("wait", (NO,)) in keywords or args[:1] == ((NO,),))  # `shutdown(wait=False)`
+        if not goes_on and not {f"{library}.{name}", f"*.{name}"}.isdisjoint(self.knowledge.concurrency.joins):
+            if pool is not None and isinstance(base, Field):  # a pool of the object, whoever gave it its jobs
+                state.joined |= POOLS
             state.wait()
             self.effects.wait(call, state.held)
         if starts:

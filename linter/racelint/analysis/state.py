@@ -76,7 +76,7 @@ class Predicate(NamedTuple):
 
 
 IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no two elements have alike, mostly
-THREADS, LOCAL, TASKS, GIVEN = 1, 2, 4, 8
+THREADS, LOCAL, TASKS, GIVEN, POOLS = 1, 2, 4, 8, 16
 TAKE = "take"  # a receive from a channel, or a flag that is found set; else it is given something, closed or set
 SET = "set"
 CLOSED = "closed"  # a loop over a channel has come to its end, or nothing was received
@@ -136,7 +136,8 @@ class State:
     runs now depends on, `sources` the reads behind each variable, `reads` gathers reads while an expression is
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
-    class has started (`TASKS`); or that something has been waited for that others give (`GIVEN`). `running` are the
+    class has started (`TASKS`); that something has been waited for that others give
+    (`GIVEN`), or that the own pools have done their jobs (`POOLS`). `running` are the
     spots where this function has started what may still run. `claimed` says that a flag keeps other instances out,
     `compared` which pairs of variables a test has found equal or different, `waited` that other tasks may have run in
     this turn of a loop, `crossed` are iterations of this turn that have been suspended: container, loop, suspension.

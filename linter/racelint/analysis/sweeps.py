@@ -152,13 +152,14 @@ def targeted(loop: Loop) -> frozenset[str]:
 
 
 def keeps_one(loop: Loop, change: Span) -> bool:
-    """Whether a loop notes the element in a variable that it removes: of those that pass its test there is mostly one.
+    """Whether a loop notes the element of a class in a variable, and removes it: mostly there is one of that class.
 
     `for option in options: if isinstance(option, Timeout): timeout = option; options.remove(option)`
     """
     if not isinstance(loop.target, Name):
         return False
-    arms = [arm for node in records(loop.body) if isinstance(node, Branch) for arm in (node.then, node.orelse)]
+    tests = [node for node in records(loop.body) if isinstance(node, Branch) and _asks_for_class(node.test, loop)]
+    arms = [node.then for node in tests]
     return any(
         isinstance(stmt, Assign)
         and isinstance(stmt.value, Name)
@@ -168,6 +169,14 @@ def keeps_one(loop: Loop, change: Span) -> bool:
         if any(stmt.span.holds(change) for stmt in arm)
         for stmt in arm
     )
+
+
+def _asks_for_class(test: Expr, loop: Loop) -> bool:
+    match test:
+        case Call(func=Name(), args=(Name(name=name), _), keywords=()):
+            return isinstance(loop.target, Name) and name == loop.target.name
+        case _:
+            return False
 
 
 def assigned(block: Block) -> frozenset[str]:

@@ -37,7 +37,7 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, Knowledge
-from racelint.model import Assigned, Const
+from racelint.model import Assigned, Const, Expr
 from racelint.model import Field as FieldRecord
 
 # Annotations that say less than what is assigned: what has a lock or a state may be told as one of them.
@@ -47,7 +47,9 @@ WIDE = frozenset(
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
 ) | frozenset(f"{module}.{name}" for module in ("typing", "collections.abc") for name in ("Iterator", "Generator"))
 GENERATOR = "types.GeneratorType"
-KEEPING = frozenset({"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "override"})
+KEEPING = frozenset(  # decorators behind which a function gives what it returns
+    {"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "override", "abstractmethod"}
+)
 
 
 class Types:
@@ -70,7 +72,8 @@ class Types:
         self._variables: dict[tuple[str, str], TypeOf | None] = {}
         self._values: dict[Value, TypeOf | None] = {}
         self._returns: dict[str, TypeOf | None] = {}
-        self._inferred: dict[str, TypeOf | None] = {}
+        self._inferred: dict[tuple[str, int], TypeOf | None] = {}
+        self._is_cut = False  # the answer at hand lacks what is more steps away
 
     def is_always_constant(self, parameter: Param) -> bool:
         """Whether each call in the project says outright what a parameter is."""
@@ -252,24 +255,42 @@ class Types:
         return self._returns[function_id]
 
     def result(self, function_id: str, steps: int = STEPS) -> TypeOf | None:
-        """What a call of a function gives: as declared, or what all that it returns is, and what overrides it."""
+        """What a call of a function gives: as declared, or what all that it returns is, and what overrides it.
+
+        What was cut short counts for the same number of steps only.
+        """
         found = self.returned(function_id)
-        if found is not None or function_id in self._inferred:
-            return found or self._inferred[function_id]
         source, function = self._symbols.functions[function_id]
-        if not source.module.traits.duck_typed or function.is_generator or steps <= 1:
+        if found is not None or not source.module.traits.duck_typed or function.is_generator:
+            return found
+        for key in ((function_id, 0), (function_id, steps)):
+            if key in self._inferred:
+                return self._inferred[key]
+        if steps <= 1:
+            self._is_cut = True
             return None
-        self._inferred[function_id] = None
-        options: list[TypeOf | None] = []
+        self._inferred[function_id, steps] = None
+        outer, self._is_cut = self._is_cut, False
+        found = self._inferred_result(function_id, steps)
+        self._inferred[function_id, steps if self._is_cut else 0] = self._inferred[function_id, steps] = found
+        self._is_cut = outer or self._is_cut
+        return found
+
+    def _inferred_result(self, function_id: str, steps: int) -> TypeOf | None:
+        function = self._symbols.functions[function_id][1]
         owner = self._symbols.owner_of(function_id) if function.owner else None
+        options: list[TypeOf | None] = []
         for each in (function_id, *(self._symbols.overrides(owner, function.name) if owner else ())):
-            _, one = self._symbols.functions[each]
-            if not all([getattr(decorator, "name", "") in KEEPING for decorator in one.decorators]):
+            one = self._symbols.functions[each][1]
+            returned = one.bindings.get("return", ())
+            declared = self.returned(each)
+            if declared is not None:
+                options.append(declared)
+            elif len(returned) > MOST_GIVEN or not all([_keeps_result(decorator) for decorator in one.decorators]):
                 return None
-            returned = one.bindings.get("return", ())[:MOST_GIVEN]
-            options += [self.expressions.of(each, expr, steps - 1) for expr in returned]
-        self._inferred[function_id] = self.common(options) if None not in options else None
-        return self._inferred[function_id]
+            else:
+                options += [self.expressions.of(each, expr, steps - 1) for expr in returned]
+        return self.common(options) if None not in options else None
 
     def common(self, options: list[TypeOf | None]) -> TypeOf | None:
         """The one type among options, or the nearest class that all of them inherit from."""
@@ -280,3 +301,7 @@ class Types:
             return found
         lines = [[a.type for a in self._symbols.ancestors(c.type) if isinstance(a, TypeValue)] for c in classes]
         return next((ClassType(t) for t in lines[0] if all([t in line for line in lines[1:]])), None)
+
+
+def _keeps_result(decorator: Expr) -> bool:
+    return getattr(decorator, "name", "") in KEEPING

@@ -29,7 +29,8 @@ TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis"
 SPOKEN_OF = re.compile(rb"""\.\s*([A-Za-z_]\w*)|(["'])([^\s"']{2,100})\2""")  # attributes, and texts that may be names
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
 # Made of another program: what races between threads does not race between the coroutines that people have written.
-REWRITTEN = re.compile(rb"^#.*\bfrom (?:the )?(?:original |source )?(?:file )?[\"'`]?[\w./-]+\.py\b", re.MULTILINE)
+REWRITTEN = re.compile(rb"\bfrom (?:the )?(?:original|source) (?:file )?[\"'`]?[\w./-]+\.py\b(?!\.\w)")
+COMMENTS = re.compile(rb"(?:#[^\n]*\n?)+")
 HEAD = 2_000  # bytes in which a file says that it is generated
 
 
@@ -190,8 +191,10 @@ def _parse_as_36(data: bytes) -> ast.Module | None:
 
 
 def _is_generated(head: bytes) -> bool:
-    """Whether a file says that a program has made it, but of another program in Python."""
-    return bool(GENERATED.search(head)) and not REWRITTEN.search(head)
+    """Whether a file says that a program has made it, unless it was rewritten from another one in Python."""
+    found = GENERATED.search(head)
+    block = COMMENTS.match(head, found.start()) if found is not None else None
+    return found is not None and not (block is not None and REWRITTEN.search(block[0]))
 
 
 def _spoken_of(data: bytes) -> set[str]:
