@@ -139,7 +139,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       another one;
     - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there is
       only one, but not of what `is` an owner's; in Go by the loop's own function, itself or by several of its fields,
-      and compared with what is the same in all turns), or is noted in a variable; slice assignments;
+      and compared with what is the same in all turns), or is of a class that is asked for and noted in a variable;
+      slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for

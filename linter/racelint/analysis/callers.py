@@ -75,7 +75,7 @@ class Callers:
         """Whether a program's main code comes by once, mostly before it lets a library run what it has set up."""
         if not self._contexts.root(caller.function, caller.entry).endswith(f":{MODULE}"):
             return False
-        steps = [*self._contexts.way(caller.function, caller.entry), (caller.function, caller.access.span)]
+        steps = self._contexts.steps(caller.function, caller.entry, caller.access.span)
         bodies = [(self._symbols.functions[function][1].body, span) for function, span in steps]
         return all(loop.iterable is not None for body, span in bodies for loop in loops_around(body, span))
 

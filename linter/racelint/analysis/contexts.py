@@ -161,6 +161,10 @@ class Contexts:
         self._ways[function, entry] = way[::-1]
         return way[::-1]
 
+    def steps(self, function: str, entry: Entry, span: Span) -> list[tuple[str, Span]]:
+        """The calls from a context's root to a function, and the spot there that they lead to."""
+        return [*self.way(function, entry), (function, span)]
+
     def locks_on_way(self, function: str, entry: Entry) -> list[frozenset[str]]:
         """The locks held at each call of `way`, as what is called there is entered with them."""
         held: list[frozenset[str]] = []

@@ -103,7 +103,7 @@ class Gates:
                 return self._is_before(write, later)
             ordered = self._memory.is_ordered(write.function, write.access, context)
             return ordered and write.access.span[:2] < context.span[:2]
-        way = [*self._contexts.way(write.function, write.entry), (write.function, write.access.span)]
+        way = self._contexts.steps(write.function, write.entry, write.access.span)
         leading = self._leading(later.function)
         earlier = [(caller, span) for caller, span, callee in self._contexts.sites if callee in leading]
         earlier.append((later.function, later.access.span))

@@ -256,7 +256,7 @@ class Memory:
         if context.starter is None or context.span is None:
             return False
         first = self._contexts.way(function, entry)
-        second = [*self._contexts.way(context.starter, starting), (context.starter, context.span)]
+        second = self._contexts.steps(context.starter, starting, context.span)
         for (caller, call), (other, later) in zip(first, second, strict=False):
             if caller != other:
                 return False

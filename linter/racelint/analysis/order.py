@@ -95,7 +95,7 @@ class Order:
         held = holding(self._symbols.functions[context.starter][1], context.span)
         starter = self._symbols.owner_of(context.starter)
         without = False
-        for caller, call in self._steps(spot) if held else ():
+        for caller, call in self._contexts.steps(spot.function, spot.entry, spot.access.span) if held else ():
             own = self._identity.is_family(self._symbols.owner_of(caller), starter)
             if own and not held.isdisjoint(found_empty(self._symbols.functions[caller][1], call)):
                 without = True
@@ -103,10 +103,6 @@ class Order:
             if any(sites) or (call == spot.access.span and spot.access.started):
                 return False  # it may have been started since
         return without
-
-    def _steps(self, spot: Spot) -> list[tuple[str, Span]]:
-        """The calls that lead to an access, and the access."""
-        return [*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
 
     def is_unknown_yet(self, spot: Spot, other: Spot) -> bool:
         """Whether a constructor is still at work, and the other context is none that it has started."""
@@ -122,7 +118,7 @@ class Order:
         context = self._contexts.roots[other.entry.context]
         if context.kind != "loop" or context.starter is None or context.span is None or context.many:
             return False
-        way = self._steps(spot)
+        way = self._contexts.steps(spot.function, spot.entry, spot.access.span)
         body = self._symbols.functions[context.starter][1].body
         return any(
             caller == context.starter and callee == context.function and is_fallback(body, call, context.span)

@@ -18,13 +18,13 @@ from racelint.span import Span
 
 def is_for_own_key(spot: Spot, symbols: Symbols, contexts: Contexts) -> bool:
     """Whether some function on the way to an access goes on only for the object that has the name of its controller."""
-    steps = [*contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
+    steps = contexts.steps(spot.function, spot.entry, spot.access.span)
     return any(_goes_on_for_own(symbols, function_id, span) for function_id, span in steps)
 
 
 def is_for_one_name(spot: Spot, symbols: Symbols, contexts: Contexts) -> bool:
     """Whether a reconciler on the way to an access goes on only for the object that has a constant name."""
-    steps = [*contexts.way(spot.function, spot.entry), (spot.function, spot.access.span)]
+    steps = contexts.steps(spot.function, spot.entry, spot.access.span)
     reconciling = [(f, span) for f, span in steps if "reconcile" in symbols.functions[f][1].name.lower()]
     return any(
         _has_other_name(test)

@@ -188,7 +188,7 @@ class Signals:
 
     def _way_from(self, maker: str | None, function: str, entry: Entry, span: Span) -> list[tuple[str, Span]]:
         """The start and the calls that lead from a function to a spot; nothing if it does not lead there."""
-        way, context = [*self._contexts.way(function, entry), (function, span)], self._contexts.roots[entry.context]
+        way, context = self._contexts.steps(function, entry, span), self._contexts.roots[entry.context]
         if context.starter is not None and context.span is not None:
             way.insert(0, (context.starter, context.span))
         found = [index for index, (caller, _) in enumerate(way) if caller == maker]
