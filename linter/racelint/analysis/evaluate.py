@@ -150,9 +150,10 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                 if special is not None:
                     return special
                 outer, self.measuring = self.measuring, name in ORDERED
+                testing, self.testing = self.testing, self.testing or _asks_if_there(name, operands)
                 look = self.evaluate if name in COMPARED else self.use
                 looked = [look(operand, state) for operand in operands]
-                self.measuring = outer
+                self.measuring, self.testing = outer, testing
                 if name in ORDERED and all(isinstance(o, Call | Const) or _is_local(o) for o in operands):
                     return _ordered(ORDERED[name], *looked)
                 if name in SCALARS:
@@ -409,6 +410,11 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
 
 def _is_local(expr: Expr) -> bool:
     return isinstance(expr, Name) and expr.scope == "local"
+
+
+def _asks_if_there(operator: str, operands: tuple[Expr, ...]) -> bool:
+    """Whether an expression asks only whether there is something: `return self._job is not None`."""
+    return operator in ("is", "is not") and Const(None) in operands
 
 
 def _ordered(order: Callable[[int, int], bool], left: Values, right: Values) -> Values:

@@ -135,6 +135,8 @@ class LateFields:
         function, method = self._symbols.functions[reader][1], self._symbols.functions[outer][1]
         if len(way) > MOST_CALLS or not method.parameters or any(self._pauses(*step) for step in way):
             return None
+        if any(self._symbols.functions[caller][1].name == "__init__" for caller, _ in way):
+            return None  # of an object that the thread makes
         own = method.parameters[0].name
         stores = _stored(function.body, own)
         if name in stores or any(isinstance(node, Const) and node.value == name for node in records(function.body)):
