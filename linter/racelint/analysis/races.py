@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from racelint.analysis.body import NAMED
 from racelint.analysis.callers import Callers
 from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
@@ -312,7 +313,8 @@ class Races:
             return True  # made on demand for the whole program: the one that is made too much is mostly dropped
         callers = self._are_callers(write, other)
         documented = callers and self.callers.evidence(write) == "documented"
-        if act.access.kind == "remove" and (callers or act.access.detail not in ORDERED) and not documented:
+        named = act.access.detail not in ORDERED or getattr(act.access, "value", "") == NAMED
+        if act.access.kind == "remove" and (callers or named) and not documented:
             return True  # what is taken out by its key is mostly the taker's own, and one caller's what he has counted
         if act.access.kind == "insert" and made != "opened" and not documented:
             return True  # the entry that is made too much is mostly dropped
