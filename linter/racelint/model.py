@@ -411,6 +411,11 @@ class Function(Record):
     births: tuple[tuple[str, Span], ...] = ()
     is_initial: bool = False
 
+    @property
+    def own(self) -> str:
+        """What a method calls its own instance; "" elsewhere."""
+        return self.parameters[0].name if self.parameters and self.binding == "instance" else ""
+
 
 class Assigned(Record):
     """A value assigned somewhere: the expression and the function whose scope gives its names their meaning."""

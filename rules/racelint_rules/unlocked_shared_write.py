@@ -138,9 +138,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
     or class called so keeps (`update_stats`, `Metrics`), objects that are made on demand for the whole program or never
-    given up again (unless they open something), entries that are taken out by their key, or made when they are missing
-    (unless they open something, and not one in each job, or the type's documentation says that callers share it), what
-    a caller empties who ends the object (`close()`, `cleanup()`): what still runs then fails as it ends.
+    given up again (unless they open something), entries that are taken out by their key, elements by their value, or
+    made when they are missing (unless they open something, and not one in each job, or the type's documentation says
+    that callers share it), what a caller empties who ends the object (`close()`, `cleanup()`): what still runs then
+    fails as it ends.
 
     ### Python: confidence
 

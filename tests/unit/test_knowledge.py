@@ -186,6 +186,21 @@ def test_functions_that_pick_an_element():
     assert isinstance(picked, Member | ElementValue)
 
 
+KEEPING = [name for row in TABLE["function"] if row["does"] == "keeps-result" for name in row["names"]]
+
+
+@pytest.mark.parametrize("decorator", [*KEEPING, "functools.lru_cache(maxsize=1)", "functools.cache"])
+def test_decorators_that_keep_what_a_function_gives(decorator):
+    head = "import abc, functools, typing, typing_extensions\nclass A: pass\n"
+    made = single(f"{head}@{decorator}\ndef make(): return A()\ndef f():\n    x = make()\n")
+    assert made.variable("m:f", "x") == "m:A"
+
+
+def test_other_decorators_may_give_anything():
+    made = single("import a\nclass A: pass\n@a.wrapped\ndef make(): return A()\ndef f():\n    x = make()\n")
+    assert made.variable("m:f", "x") == ""
+
+
 # --- Python itself says the same --------------------------------------------------------------------------------------
 
 

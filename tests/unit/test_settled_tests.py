@@ -37,6 +37,8 @@ MODE, ENABLED = ("local", "mode"), ("local", "daemon", "enabled")
          [(), (Answer(ENABLED, False, False), Answer(MODE, False, False))]),
         ("if mode != 'a':\n    return\nspot()\n", [(Answer(MODE, True, "a"),)]),
         ("if mode != 'a':\n    spot()\n", [()]),
+        ("if daemon.enabled is None:\n    spot()\nelse:\n    spot()\n", [(Answer(ENABLED, True, None),), ()]),
+        ("if daemon.enabled is not None:\n    return\nspot()\n", [(Answer(ENABLED, True, None),)]),
         ("if daemon.enabled():\n    spot()\n", [()]),
         ("mode = read()\nif mode:\n    spot()\n", [(Answer(MODE, False, True),)]),
         ("if mode:\n    spot()\nmode = read()\n", [()]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
-from racelint.analysis.effects import CALLABLE, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
+from racelint.analysis.effects import CALLABLE, CHOSEN, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import (
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from racelint.analysis.summaries import Summaries
 
 Keywords: TypeAlias = tuple[tuple[str, Values], ...]
-NAMED = "named"  # of what is taken out: the element that was named, not the next one
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
 MOST_WAYS = 8  # of returning, by what holds of the parameters, that are told apart
 MOST_STORES = 24
@@ -655,7 +654,7 @@ class Body(Flow[State, Frame]):
         access = "discard" if harmless else self._change_kind(container, change, keys, kind, state)
         if operation == "[...]" and keys and all([isinstance(key, Literal) for key in keys]):
             access = "peek"  # a read by a name of the program's own: the entry is mostly there from the start
-        value = NAMED if operation == ".remove()" else self.identity(added)
+        value = CHOSEN if operation == ".remove()" else self.identity(added)
         self.note(container, access, span, state, kind or "?", value)
         singled = self.is_singled(container, state)
         event = Resize(container, change, operation, keys, self.id, span, (), certain, kept, kind=kind, singled=singled)

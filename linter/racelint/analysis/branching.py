@@ -11,15 +11,12 @@ from racelint.model import (
     Block,
     Branch,
     Call,
-    Const,
     Defer,
     Eval,
-    Expr,
     Function,
     Hold,
     Jump,
     Labelled,
-    Logic,
     Loop,
     Name,
     Op,
@@ -46,8 +43,8 @@ def are_alternatives(body: Block, first: Span, second: Span) -> bool:
     return False
 
 
-def is_fallback(body: Block, second: Span, first: Span) -> bool:
-    """Whether a spot is passed where another one is not: in another arm of a branch, or where it has failed."""
+def is_fallback(body: Block, first: Span, second: Span) -> bool:
+    """Whether a spot is passed where the first one is not: in another arm of a branch, or where that has failed."""
     if are_alternatives(body, first, second):
         return True
     tries = [node for node in records(body) if isinstance(node, Try)]
@@ -179,42 +176,13 @@ def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:
                 yield stmt, 1 - left[0]
 
 
-def found_empty(method: Function, spot: Span) -> frozenset[str]:
-    """The own fields that tests on the way to a spot have found to hold nothing: `if self._thread is None: ...`."""
-    own = method.parameters[0].name if method.owner and method.parameters else ""
-    tests = [(branch.test, arm == 0) for branch, arm in arms(method.body, spot)] if own else []
-    return frozenset([a.name for test, held in tests for a in _empty(test, held=held) if _is_own(a, own)])
-
-
-def _is_own(attr: Attr, own: str) -> bool:
-    return isinstance(attr.base, Name) and attr.base.name == own
-
-
-def _empty(test: Expr, *, held: bool) -> Iterator[Attr]:
-    match test:
-        case Op(operator="not", operands=(operand,)):
-            yield from _empty(operand, held=not held)
-        case Logic(operator=operator, operands=operands) if held == (operator == "and"):
-            for operand in operands:
-                yield from _empty(operand, held=held)
-        case Op(operator="is" | "==", operands=(Attr() as asked, Const(value=None))) if held:
-            yield asked
-        case Op(operator="is not" | "!=", operands=(Attr() as asked, Const(value=None))) if not held:
-            yield asked
-        case Attr() if not held:
-            yield test
-        case _:
-            pass
-
-
 def holding(method: Function, start: Span) -> frozenset[str]:
     """The own fields that hold what is started at a spot: `self._thread = Thread(...)`, `self._thread.start()`."""
-    own = method.parameters[0].name if method.owner and method.parameters else ""
     stores = [node for node in records(method.body) if isinstance(node, Assign) and node.span.holds(start)]
     found = [target for node in stores for target in node.targets if isinstance(target, Attr)]
     calls = [node.func for node in records(method.body) if isinstance(node, Call) and node.span == start]
     found += [func.base for func in calls if isinstance(func, Attr) and isinstance(func.base, Attr)]
-    return frozenset([attr.name for attr in found if own and _is_own(attr, own)])
+    return frozenset([attr.name for attr in found if isinstance(attr.base, Name) and attr.base.name == method.own])
 
 
 def blocks(body: Block) -> Iterator[Block]:

@@ -195,12 +195,11 @@ class Caches:
     def _is_by_itself(self, change: Change) -> bool:
         """Whether an object changes a field of its own, by a method: no data, but something with a life of its own."""
         function = self._symbols.functions[change.function][1]
-        if not self._is_duck_typed(change) or function.binding != "instance" or not function.parameters:
+        if not self._is_duck_typed(change) or not function.own:
             return False
         stores = [node for node in records(function.body) if isinstance(node, Assign) and node.span.holds(change.span)]
         bases = [target.base for node in stores for target in node.targets if isinstance(target, Attr)]
-        own = function.parameters[0].name
-        return bool(bases) and all(isinstance(base, Name) and base.name == own for base in bases)
+        return bool(bases) and all(isinstance(base, Name) and base.name == function.own for base in bases)
 
     def _is_duck_typed(self, change: Change) -> bool:
         return self._symbols.functions[change.function][0].module.traits.duck_typed

@@ -76,6 +76,7 @@ class Calls(Replay, Library):
         if special is not None:
             return special
         results = self._apply_each(callees, args, keywords, call.span, state)
+        self.is_open = False
         if _waits_for_start(call):
             state.wait()
         return unite(results)

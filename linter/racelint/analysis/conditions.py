@@ -223,7 +223,7 @@ class Conditions(Asking):
                     compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
                 other = state.copy()
                 if by_identity:
-                    _tell_apart(_variable(operands[0]), sides, other)
+                    _tell_apart(operands, sides, other)
                 kinds = Element | Member if by_identity else Field | Element | Member
                 state.singled |= {v for v in compared if isinstance(v, kinds)}
                 if any([_is_of_object(v) for v in compared]):
@@ -540,11 +540,12 @@ def _variable(expr: Expr) -> str:
             return ""
 
 
-def _tell_apart(name: str, sides: list[Values], state: State) -> None:
+def _tell_apart(operands: tuple[Expr, ...], sides: list[Values], state: State) -> None:
     """A variable is not what it was compared with by `is`: `if found is MISSING: found = {}`."""
-    mine, theirs = sides
-    if name and len(theirs) == 1 and isinstance(theirs[0], Global) and theirs[0] in mine:
-        state.variables[name] = tuple([value for value in mine if value != theirs[0]]) or NOTHING_KNOWN
+    for operand, mine, theirs in zip(operands, sides, reversed(sides), strict=True):
+        name = _variable(operand)
+        if name and len(theirs) == 1 and isinstance(theirs[0], Global) and theirs[0] in mine:
+            state.variables[name] = tuple([value for value in mine if value != theirs[0]]) or NOTHING_KNOWN
 
 
 def _is_fixed(value: Value) -> bool:

@@ -40,6 +40,7 @@ UNKNOWN_KIND = "?"  # of a container
 TOLD = "told"  # of a read of a number or a text that only goes into a log, where a step is not atomic
 WRITES = IN_PLACE | {"store", "update", "delete", "alter"}
 # Accesses of what is in a container.
+CHOSEN = "chosen"  # an element that is named is taken out, not the next one
 CONTENT = IN_PLACE | {"alter", "iterate", "snapshot", "lookup", "peek", "measure", "hand-out"}
 CALLABLE = FunctionValue | Partial
 NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
@@ -106,7 +107,7 @@ class Act(Record):
     check_held: tuple[Held, ...] = ()
     calls: tuple[Call, ...] = ()
     held: tuple[Held, ...] = ()  # at the act itself
-    value: str = ""  # what an insertion puts in, if that has an identity
+    value: str = ""  # what an insertion puts in, if that has an identity; of a removal `CHOSEN`, or nothing
     needs: Conditions = ALWAYS
 
 

@@ -414,7 +414,7 @@ def _is_local(expr: Expr) -> bool:
 
 def _asks_if_there(operator: str, operands: tuple[Expr, ...]) -> bool:
     """Whether an expression asks only whether there is something: `return self._job is not None`."""
-    return operator in ("is", "is not") and Const(None) in operands
+    return operator in ("is", "is not") and Const(None) in operands and all(is_path(operand) for operand in operands)
 
 
 def _ordered(order: Callable[[int, int], bool], left: Values, right: Values) -> Values:

@@ -9,27 +9,31 @@ from racelint.analysis.branching import loops_around
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Effects
+from racelint.analysis.iteration import iterated_expression
 from racelint.analysis.lifecycle import is_closing
 from racelint.analysis.objects import SHARED
 from racelint.analysis.places import Located, Place, Places
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Field, Param
+from racelint.analysis.values import Builtin, Field, Param
+from racelint.knowledge import Knowledge
 from racelint.model import Assign, Attr, Block, Branch, Build, Call, Const, Expr, Name, Stmt
 from racelint.record import records
 from racelint.span import Span
 
 MOST_CALLS = 4  # from the thread's root to the read
 LATER = re.compile("timer|later|delay|schedule", re.IGNORECASE)
-EMPTY = frozenset({"dict", "list", "set", "deque", "OrderedDict", "WeakSet"})  # what makes a container
 PAUSES = frozenset({"wait", "sleep", "acquire"})
 
 
 class LateFields:
     """Finds one such store for each field: until it is made, the thread meets an AttributeError."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts, knowledge: Knowledge
+    ) -> None:
         self._symbols = symbols
+        self._knowledge = knowledge
         self._effects = effects
         self._places = places
         self._contexts = contexts
@@ -154,11 +158,21 @@ class LateFields:
     def _is_idle(self, function_id: str, spot: Span, own: str) -> bool:
         """Whether a spot stands in a loop over what is mostly empty at first: a local list, or one made empty."""
         function = self._symbols.functions[function_id][1]
-        walked = [_walked(loop.iterable) for loop in loops_around(function.body, spot) if loop.iterable is not None]
+        loops = loops_around(function.body, spot)
+        walked = [self._walked(loop.iterable) for loop in loops if loop.iterable is not None]
         owner = self._symbols.owner_of(self._symbols.outermost(function_id))
         given = {parameter.name for parameter in function.parameters}
         gathered = [e for e in walked if isinstance(e, Name) and e.scope == "local" and e.name not in given]
         return bool(gathered) or any(self._is_made_empty(each, owner, own) for each in walked)
+
+    def _walked(self, iterable: Expr) -> Expr:
+        """What a loop goes through, be it a copy: `self.jobs` in `list(self.jobs.values())`."""
+        inner = iterated_expression(iterable)
+        match inner:
+            case Call(func=Name(name=name, scope="global"), args=(first, *_)) if self._knowledge.does(name, "snapshot"):
+                return self._walked(first)
+            case _:
+                return inner
 
     def _is_made_empty(self, walked: Expr, owner: str, own: str) -> bool:
         """Whether an expression is a field of the object that its constructor only ever makes empty."""
@@ -172,7 +186,18 @@ class LateFields:
             for access in (self._effects[constructor].all_accesses() if constructor is not None else ())
             if access.kind in IN_PLACE and isinstance(access.path, Field) and access.path.name == walked.name
         ]
-        return bool(values) and not filled and all(_is_empty(value) for value in values)
+        module = owner.partition(":")[0]
+        return bool(values) and not filled and all(self._is_empty(module, value) for value in values)
+
+    def _is_empty(self, module: str, value: Expr) -> bool:
+        match value:
+            case Build(parts=()):
+                return True
+            case Call(func=func, args=(), keywords=()):
+                made = self._symbols.static(module, func)
+                return isinstance(made, Builtin) and self._knowledge.container(made.name) is not None
+            case _:
+                return False
 
     def _pauses(self, function_id: str, before: Span) -> bool:
         """Whether a function waits for what others give, or for some time, before it comes to a spot."""
@@ -195,27 +220,6 @@ class LateFields:
         return Pair(
             located.place, first, Spot(reader, located, access, entry, entry.locks, SHARED), "late", "contexts", 2
         )
-
-
-def _walked(iterable: Expr) -> Expr:
-    """What a loop goes through: `self.jobs` in `list(self.jobs.values())`."""
-    match iterable:
-        case Call(func=Attr(base=base, name="items" | "keys" | "values" | "copy"), args=()):
-            return _walked(base)
-        case Call(func=Name(name="list" | "tuple" | "sorted" | "reversed" | "enumerate" | "iter"), args=(first, *_)):
-            return _walked(first)
-        case _:
-            return iterable
-
-
-def _is_empty(value: Expr) -> bool:
-    match value:
-        case Build(parts=()):
-            return True
-        case Call(func=Name(name=name) | Attr(name=name), args=(), keywords=()):
-            return name in EMPTY
-        case _:
-            return False
 
 
 def _targets(stmt: Stmt, own: str) -> list[Attr]:

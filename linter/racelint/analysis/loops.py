@@ -166,7 +166,8 @@ class Loops(Body):
                             repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))
                             here = here._replace(repeated=repeated)
                             doubtful = event.rare if back else doubts(frame, container, event, state)
-                            one = sweeps.keeps_one(loop, event.calls[0].span if event.calls else event.span)
+                            spot = event.calls[0].span if event.calls else event.span
+                            one = sweeps.keeps_one(loop, spot, self._asks_for_class)
                             told = event._replace(singled=True) if one else event
                             self.conflict(container, style, here, None, told, doubtful)
                 case Invoke():
@@ -185,6 +186,14 @@ class Loops(Body):
         for container, loop_span, span in state.crossed:
             if loop_span == loop.span:
                 self.effects.cross(container, loop_span, span, state.joined)
+
+    def _asks_for_class(self, test: Expr) -> bool:
+        """Whether a test asks for the class of something."""
+        match test:
+            case Call(func=Name(name=name, scope="global"), args=(Name(), _)):
+                return self.knowledge.does(name, "type-test") is not None
+            case _:
+                return False
 
     def _leads_back(self, event: Resize, container: Value) -> bool:
         parents = Parents(self.symbols, self.types)

@@ -130,7 +130,7 @@ class MissedCalls:
 def _keepings(function: Function, body: Block) -> Iterator[Keeping]:
     """The branches of a method that call what it is given, or keep it."""
     given = frozenset([parameter.name for parameter in function.parameters[1:]])
-    own = function.parameters[0].name if function.parameters and function.binding == "instance" else ""
+    own = function.own
     for index, stmt in enumerate(body):
         if isinstance(stmt, Branch) and own and given:
             simple = not any(isinstance(node, Call) for node in records(stmt.test))
@@ -230,7 +230,7 @@ def _fields(parts: tuple[Expr, ...], own: str) -> frozenset[str]:
 
 def _settling(function: Function, keeping: Keeping) -> Iterator[tuple[Span, Span]]:
     """Where a method sets what is asked for, and looks at what is kept behind that."""
-    own = function.parameters[0].name if function.parameters and function.binding == "instance" else ""
+    own = function.own
     stores, reads = [], _calls_kept(function.body, own, keeping.kept)
     for node in records(function.body):
         if isinstance(node, Assign):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from racelint.analysis.branching import comes_first, found_empty, holding, is_fallback
+from racelint.analysis.branching import comes_first, holding, is_fallback
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.identity import Identity
@@ -15,6 +15,7 @@ from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
 from racelint.analysis.rounds import Rounds
+from racelint.analysis.settled_tests import found_empty
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
@@ -121,7 +122,7 @@ class Order:
         way = self._contexts.steps(spot.function, spot.entry, spot.access.span)
         body = self._symbols.functions[context.starter][1].body
         return any(
-            caller == context.starter and callee == context.function and is_fallback(body, call, context.span)
+            caller == context.starter and callee == context.function and is_fallback(body, context.span, call)
             for (caller, call), (callee, _) in pairwise(way)
         )
 

@@ -231,7 +231,7 @@ class Program:
             locks = TakeableLocks(self._symbols, self._types, self._knowledge, effects, places, contexts)
             teller = Teller(self._symbols, contexts, places, locks)
             late_locks = LateLocks(self._symbols, effects, places, contexts)
-            late_fields = LateFields(self._symbols, effects, places, contexts)
+            late_fields = LateFields(self._symbols, effects, places, contexts, self._knowledge)
             missed_calls = MissedCalls(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
             guards = Guards(self._symbols, places, contexts, races)

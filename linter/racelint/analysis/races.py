@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from racelint.analysis.body import NAMED
 from racelint.analysis.callers import Callers
 from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import (
+    CHOSEN,
     CONTAINERS,
     MEASURED,
     OWN_KEY,
@@ -313,7 +313,7 @@ class Races:
             return True  # made on demand for the whole program: the one that is made too much is mostly dropped
         callers = self._are_callers(write, other)
         documented = callers and self.callers.evidence(write) == "documented"
-        named = act.access.detail not in ORDERED or getattr(act.access, "value", "") == NAMED
+        named = act.access.detail not in ORDERED or getattr(act.access, "value", "") == CHOSEN
         if act.access.kind == "remove" and (callers or named) and not documented:
             return True  # what is taken out by its key is mostly the taker's own, and one caller's what he has counted
         if act.access.kind == "insert" and made != "opened" and not documented:
@@ -342,7 +342,7 @@ class Races:
     def _is_ended_by_caller(self, store: Spot) -> bool:
         """Whether a caller who ends the object gives a place its last value: what still runs fails as it ends.
 
-        Of five such reports on what was tested and then used, in code that nobody had looked at before, one was right.
+        Of three reports of such a test and use, in code that nobody had looked at before, none was right.
         """
         root_id = self._contexts.root(store.function, store.entry)
         external = self._contexts.roots[store.entry.context].is_external

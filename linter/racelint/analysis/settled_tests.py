@@ -50,6 +50,12 @@ class SettledTests:
         return all(where == function_id and span[:2] < asked[:2] for where, span in places)
 
 
+def found_empty(method: Function, spot: Span) -> frozenset[str]:
+    """The own fields that tests on the way to a spot have found to hold nothing: `if self._thread is None: ...`."""
+    found = [answer for branch, arm in arms(method.body, spot) for answer in _answers(branch.test, held=arm == 0)]
+    return frozenset([a.path[-1] for a in found if a.path[:-1] == ("local", method.own) and not a.value])
+
+
 def _answers(test: Expr, *, held: bool) -> Iterator[Answer]:
     """What is known once a test has held, or has not."""
     match test:
@@ -58,8 +64,8 @@ def _answers(test: Expr, *, held: bool) -> Iterator[Answer]:
         case Logic(operator=operator, operands=operands) if held == (operator == "and"):
             for operand in operands:
                 yield from _answers(operand, held=held)
-        case Op(operator="==" | "!=" as operator, operands=(one, Const(value=value))) if held == (operator == "=="):
-            if path := _path(one):
+        case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=(one, Const(value=value))):
+            if held == (operator in ("==", "is")) and (path := _path(one)):
                 yield Answer(path, True, value)
         case Name() | Attr():
             if path := _path(test):

@@ -136,11 +136,11 @@ class State:
     runs now depends on, `sources` the reads behind each variable, `reads` gathers reads while an expression is
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
-    class has started (`TASKS`); that something has been waited for that others give
-    (`GIVEN`), or that the own pools have done their jobs (`POOLS`). `running` are the
-    spots where this function has started what may still run. `claimed` says that a flag keeps other instances out,
-    `compared` which pairs of variables a test has found equal or different, `waited` that other tasks may have run in
-    this turn of a loop, `crossed` are iterations of this turn that have been suspended: container, loop, suspension.
+    class has started (`TASKS`), the jobs of the own pools (`POOLS`); or that something has been waited for that others
+    give (`GIVEN`). `running` are the spots where this function has started what may still run. `claimed` says that a
+    flag keeps other instances out, `compared` which pairs of variables a test has found equal or different, `waited`
+    that other tasks may have run in this turn of a loop, `crossed` are iterations of this turn that have been
+    suspended: container, loop, suspension.
     """
 
     __slots__ = (

@@ -100,8 +100,7 @@ class Summary:
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
-    it starts knows, `returned_if` what it
-    returns where something holds of its parameters.
+    it starts knows, `returned_if` what it returns where something holds of its parameters.
     """
 
     returns: Values = NOTHING_KNOWN

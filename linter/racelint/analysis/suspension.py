@@ -280,8 +280,8 @@ class Suspensions:
             locks = entry.locks | self._places.locks(crossing.held)
             for other in self._races.spots.get(located.place, ()):
                 ended = self._has_ended(function_id, crossing.joined, other)
-                ended = ended or self._is_started_later(entry, other)
-                if not ended and self._resizes(function_id, entry, other, locks):
+                meets = not ended and self._resizes(function_id, entry, other, locks)
+                if meets and not self._is_started_later(entry, other):
                     unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
                     unlikely = unlikely or not self._waking.is_sure_at(function_id, crossing.span)
                     unlikely = unlikely or self._may_be_two(function_id, located, crossing, entry, other)

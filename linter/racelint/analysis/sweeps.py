@@ -151,32 +151,19 @@ def targeted(loop: Loop) -> frozenset[str]:
     return frozenset([part.name for part in parts if isinstance(part, Name)])
 
 
-def keeps_one(loop: Loop, change: Span) -> bool:
+def keeps_one(loop: Loop, change: Span, asks_for_class: Callable[[Expr], bool]) -> bool:
     """Whether a loop notes the element of a class in a variable, and removes it: mostly there is one of that class.
 
     `for option in options: if isinstance(option, Timeout): timeout = option; options.remove(option)`
     """
-    if not isinstance(loop.target, Name):
-        return False
-    tests = [node for node in records(loop.body) if isinstance(node, Branch) and _asks_for_class(node.test, loop)]
-    arms = [node.then for node in tests]
+    tests = [node for node in records(loop.body) if isinstance(node, Branch) and asks_for_class(node.test)]
+    arms = [node.then for node in tests if any(stmt.span.holds(change) for stmt in node.then)]
+    elements = targeted(loop)
+    notes = [stmt for arm in arms for stmt in arm if isinstance(stmt, Assign)]
     return any(
-        isinstance(stmt, Assign)
-        and isinstance(stmt.value, Name)
-        and stmt.value.name == loop.target.name
-        and all(isinstance(target, Name) for target in stmt.targets)
-        for arm in arms
-        if any(stmt.span.holds(change) for stmt in arm)
-        for stmt in arm
+        isinstance(stmt.value, Name) and stmt.value.name in elements and all(isinstance(t, Name) for t in stmt.targets)
+        for stmt in notes
     )
-
-
-def _asks_for_class(test: Expr, loop: Loop) -> bool:
-    match test:
-        case Call(func=Name(), args=(Name(name=name), _), keywords=()):
-            return isinstance(loop.target, Name) and name == loop.target.name
-        case _:
-            return False
 
 
 def assigned(block: Block) -> frozenset[str]:

@@ -47,9 +47,6 @@ WIDE = frozenset(
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
 ) | frozenset(f"{module}.{name}" for module in ("typing", "collections.abc") for name in ("Iterator", "Generator"))
 GENERATOR = "types.GeneratorType"
-KEEPING = frozenset(  # decorators behind which a function gives what it returns
-    {"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "override", "abstractmethod"}
-)
 
 
 class Types:
@@ -286,11 +283,21 @@ class Types:
             declared = self.returned(each)
             if declared is not None:
                 options.append(declared)
-            elif len(returned) > MOST_GIVEN or not all([_keeps_result(decorator) for decorator in one.decorators]):
+            elif len(returned) > MOST_GIVEN or not all([self._keeps_result(each, d) for d in one.decorators]):
                 return None
             else:
                 options += [self.expressions.of(each, expr, steps - 1) for expr in returned]
         return self.common(options) if None not in options else None
+
+    def _keeps_result(self, function_id: str, decorator: Expr) -> bool:
+        """Whether a function gives what it returns behind a decorator."""
+        source, function = self._symbols.functions[function_id]
+        match self._symbols.decorator(source.name, function, decorator):
+            case Builtin(name=name):
+                known = self._knowledge.does(name, "keeps-result") or self._knowledge.sharing.memo(name)
+                return known is not None
+            case _:
+                return False
 
     def common(self, options: list[TypeOf | None]) -> TypeOf | None:
         """The one type among options, or the nearest class that all of them inherit from."""
@@ -301,7 +308,3 @@ class Types:
             return found
         lines = [[a.type for a in self._symbols.ancestors(c.type) if isinstance(a, TypeValue)] for c in classes]
         return next((ClassType(t) for t in lines[0] if all([t in line for line in lines[1:]])), None)
-
-
-def _keeps_result(decorator: Expr) -> bool:
-    return getattr(decorator, "name", "") in KEEPING
