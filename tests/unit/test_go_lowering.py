@@ -342,6 +342,9 @@ def test_casts(text):
         ("new(1)", "new"),
         ("new(int32(a))", "new"),
         ("new(p.n)", "new"),
+        ("new(*sub.T)", "address"),
+        ("new(*p.n.m)", "new"),
+        ("new(*p.n.m())", "new"),
         ('new("x" + g())', "new"),
     ],
 )
