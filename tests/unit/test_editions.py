@@ -44,6 +44,10 @@ def lines(folder, others):
         (("print 'a'\n", "for i in d.iteritems():\n    pass\n", "d.has_key(1)\n"), [8, 13]),
         (("print 'a'\n", "print 'b'\n", "print 'c'\n", *["a = 1\n"] * 60), [8, 13]),
         (("def f(:\n", "def f(:\n", "def f(:\n"), [8, 13]),
+        (("import Queue\n", "import json, urllib2\n", "from ConfigParser import NoOptionError\n"), [13]),
+        (("import Queue\n", "import urllib2\n", "for i in d.iteritems():\n    pass\n"), [13]),
+        (("try:\n    import Queue\nexcept ImportError:\n    import queue\n",) * 3, [8, 13]),
+        (("import Queue.local\n", "import urllib2s\n", "from urlparse.other import a\n"), [8, 13]),
     ],
 )
 def test_a_program_of_which_part_runs_on_python_2_alone_has_lists_of_keys(tmp_path, others, found):

@@ -37,6 +37,7 @@ from racelint.analysis.state import (
     Held,
     Resize,
     State,
+    held_in_any,
     surely_held,
 )
 from racelint.analysis.summary import Ask, Frame, Place, Summary
@@ -730,6 +731,7 @@ class Body(Flow[State, Frame]):
 
     def close(self, left: list[State]) -> None:
         """Gather what holds when the function is left."""
+        left_open = held_in_any(left)
         final = self.join_all(left)
         if final is not None:
             for path, values in final.heap.items():
@@ -739,10 +741,10 @@ class Body(Flow[State, Frame]):
                         break
             if self.function.name == "__init__":
                 self._find_aliases(final)
-            self.summary.acquires = tuple([held.lock for held in surely_held(final.held) if visible(held.lock)])
-            self.summary.may_acquire = tuple(
-                [held.lock for held in final.held if held.kind == MAYBE_HELD and visible(held.lock)]
-            )
+            kept = tuple([held.lock for held in surely_held(final.held) if visible(held.lock)])
+            perhaps = dict.fromkeys([*left_open, *[held.lock for held in final.held if held.kind == MAYBE_HELD]])
+            self.summary.acquires = kept
+            self.summary.may_acquire = tuple([lock for lock in perhaps if visible(lock) and lock not in kept])
             self.summary.releases = final.released
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined

@@ -14,6 +14,7 @@ from racelint.analysis.state import (
     IDENTIFYING,
     MAYBE_HELD,
     THREADS,
+    UNOPEN,
     Check,
     Held,
     Predicate,
@@ -50,7 +51,6 @@ from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
 ALIVE = frozenset({"is_alive", "isAlive"})  # methods that tell whether a thread is still running
-UNOPEN = FLAGS | {"async", MAYBE_HELD}  # kinds of locks that are held or not
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 TYPE_TEST = 2  # arguments of `isinstance(x, C)`
 

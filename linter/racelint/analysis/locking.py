@@ -6,7 +6,7 @@ from racelint.analysis.attributes import Attributes
 from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.paths import root
 from racelint.analysis.starting import Starting
-from racelint.analysis.state import MAYBE_HELD, Held, State
+from racelint.analysis.state import MAYBE_HELD, Held, State, surely_held
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     UNKNOWN,
@@ -136,8 +136,9 @@ class Locking(Starting, Attributes):
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
         kept = tuple([held for held in state.held if held.lock != value])
+        taken = any([held.lock == value for held in surely_held(state.held)])
         nameable = visible(value) and len(state.released) < MOST_EVENTS
-        if kept == state.held and nameable and not self.perhaps and self.lock_kind(value) not in ("", "counted"):
+        if not taken and nameable and not self.perhaps and self.lock_kind(value) not in ("", "counted"):
             state.released |= {value}
         state.held = kept
 

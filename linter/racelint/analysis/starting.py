@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
@@ -269,7 +269,19 @@ class Starting(Body):
         ]
         return [value for value in given if isinstance(value, Call)]
 
-    def _is_single(self, owner: Value | None) -> bool:
+    def _queue(self, executors: Iterable[Value]) -> str:
+        """What runs a callable and others one after the other, if that is an executor of one worker."""
+        for executor in executors:
+            match self.kept_at(executor):
+                case Field(base=TypeValue(type=holder), name=name) if self._is_single(executor):
+                    return f"{holder}.{name}"
+                case Fresh(site=site) if self._is_single(executor):
+                    return f"{self.id}:{site.span.line}:{site.span.column}"
+                case _:
+                    pass
+        return ""
+
+    def _is_single(self, owner: Value) -> bool:
         """Whether an executor has one worker: a queue."""
         if isinstance(owner, Fresh):
             return owner.site.span in self.singles
@@ -302,6 +314,8 @@ class Starting(Body):
             values = tuple([v for given in args for v in given])  # gather() takes several
         runs = Counter([_work_of(value) for value in values] if row.kind == "task" else ())
         kind = self._kind_by_executor(row, args)
+        executors = [value for values in args[: max(row.callable, 0)] for value in values]
+        queue = self._queue(executors if owner is None else [owner, *executors])
         for value in values:
             twice = runs[_work_of(value)] > 1
             for each in _flat(value):
@@ -311,7 +325,7 @@ class Starting(Body):
                     self.apply(each, (), (), call, state)
                     self.effects.looped = outer
                     continue
-                alone, group = self._is_single(owner), self.kept_at(owner) if owner is not None else None
+                group = self.kept_at(owner) if owner is not None else None
                 self.start(
                     each,
                     kind,
@@ -319,8 +333,8 @@ class Starting(Body):
                     state,
                     many=row.many or twice,
                     args=given,
-                    alone=alone,
-                    queue=row.queue,
+                    alone=bool(queue),
+                    queue=row.queue or queue,
                     group=group,
                 )
         if row.kind == "task":

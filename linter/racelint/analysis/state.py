@@ -88,6 +88,7 @@ FLAG = "flag"  # the kind of a lock that is a flag
 TASK_FLAG = "task flag"  # one that keeps out the other tasks of an event loop only
 FLAGS = frozenset({FLAG, TASK_FLAG})
 MAYBE_HELD = "maybe"  # the kind of a lock that is held on one of the ways that lead here
+UNOPEN = FLAGS | {"async", MAYBE_HELD}  # kinds of locks that are held or not
 
 
 class Held(Record):
@@ -390,6 +391,11 @@ def held_in_both(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Hel
 def surely_held(held: tuple[Held, ...]) -> tuple[Held, ...]:
     """The locks that are held on all ways."""
     return tuple([each for each in held if each.kind != MAYBE_HELD])
+
+
+def held_in_any(states: list[State]) -> tuple[Value, ...]:
+    """The locks that are held on some of the ways, in order; those of tasks, and flags, are held or not."""
+    return tuple(dict.fromkeys([held.lock for state in states for held in state.held if held.kind not in UNOPEN]))
 
 
 def _is_same_lock(first: Held, second: Held) -> bool:

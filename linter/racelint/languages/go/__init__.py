@@ -28,9 +28,7 @@ TOKENS = re.compile(
     re.DOTALL,
 )
 # Since Go 1.26 new() takes a value, for which the grammar has no place: it reads another name of the same length.
-NEW = re.compile(
-    rb"\bnew\((?!\s*(?:\[|\*(?![\w.]+\(|\w+\.\w+\.\w)|<-|map\[|chan\b|func\(|struct\b|interface\b))"
-)
+NEW = re.compile(rb"\bnew\((?!\s*(?:\[|\*(?![\w.]+\(|\w+\.\w+\.\w)|<-|map\[|chan\b|func\(|struct\b|interface\b))")
 ASKED = re.compile(rb"\.\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)")  # what an object or a package is asked for
 TEST_FOLDERS = frozenset({"testdata", "test", "tests", "testing", "e2e", "testutil", "testutils"})
 TEST_WORDS = frozenset({"test", "tests"})  # of a folder's name

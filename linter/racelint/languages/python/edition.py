@@ -7,6 +7,16 @@ from racelint.model import Module, Traits
 
 OLD = Traits(live_views=False)
 GONE = rb"(?:unicode|basestring|xrange|raw_input|unichr)"  # builtins that only Python 2 has
+MOVED = frozenset(  # modules that have other names in Python 3
+    {
+        "BaseHTTPServer", "ConfigParser", "Queue", "SimpleHTTPServer", "SocketServer", "StringIO", "Tkinter",
+        "__builtin__", "cPickle", "cStringIO", "cookielib", "copy_reg", "httplib", "urllib2", "urlparse", "xmlrpclib",
+    }
+)  # fmt: skip
+OLD_NAME = b"(?:" + b"|".join(name.encode() for name in sorted(MOVED)) + rb")\b"
+IMPORTED = re.compile(
+    rb"^(?:import (?:[\w.]+, *)*" + OLD_NAME + rb"(?!\.)|from " + OLD_NAME + rb" import\b)", re.MULTILINE
+)
 ONLY_2 = re.compile(
     rb"\.(?:iter(?:items|values|keys)\(\)|has_key\()"
     rb"|\b" + GONE + rb"\("
@@ -21,7 +31,7 @@ REFUSED = re.compile(  # how the parser puts it
     r"^Missing parentheses in call to '(?:print|exec)'|^multiple exception types must be parenthesized"
     r"|^leading zeros in decimal integer literals|^Function parameters cannot be parenthesized"
 )
-FEWEST = 3  # files that only Python 2 can run, two of which only it can parse
+FEWEST = 3  # files that only Python 2 can run, two of which only it can parse, or import
 SHARE = 20  # of all its files at least one in so many
 
 
@@ -30,11 +40,13 @@ def is_for_python_2(data: bytes) -> bool:
 
     There `keys()`, `values()` and `items()` of a dict are lists, and to change the dict in a loop over one is no error.
     """
-    return ONLY_2.search(data) is not None and FOR_BOTH.search(data) is None
+    return (ONLY_2.search(data) or IMPORTED.search(data)) is not None and FOR_BOTH.search(data) is None
 
 
 def are_for_python_2(modules: Sequence[Module], refused: Sequence[str]) -> bool:
     """Whether a program runs on Python 2 alone, by the files of it that do; `refused` is why some cannot be parsed."""
+    old = [module for module in modules if module.traits == OLD]
     unparsed = sum(REFUSED.match(message) is not None for message in refused)
-    found = unparsed + sum(module.traits == OLD for module in modules)
-    return unparsed > 1 and found >= FEWEST and found * SHARE >= len(modules) + len(refused)
+    broken = unparsed + sum(any(i.module in MOVED for i in module.imports.values()) for module in old)
+    found = unparsed + len(old)
+    return broken > 1 and found >= FEWEST and found * SHARE >= len(modules) + len(refused)
