@@ -269,7 +269,7 @@ def _across_tasks(race: Race) -> Finding:
         function=race.function,
         accesses=(replace(race.first, role="iteration"), replace(race.second, role="change")),
         because=f"other tasks run at each wait inside the loop, and {race.second.function} resizes it",
-        harm=HARM["raises"],
+        harm=HARM["skips" if race.shape == "shifted-iteration" else "raises"],
         mend="iterate over a copy, list(...), or hold one asyncio.Lock on both sides",
         remedy=Remedy("snapshot", (race.location,)) if race.location == race.first.location else None,
     )

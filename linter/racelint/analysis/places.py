@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racelint.analysis.lent import Lent
 from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.state import FLAG, MAYBE_HELD, TASK_FLAG, Held
@@ -77,6 +78,7 @@ class Places:
         self._usage = usage
         self._given_locks = given_locks if given_locks is not None else {}
         self._own_fields: dict[tuple[str, str], bool] = {}
+        self._lent = Lent(symbols, types, usage)
 
     def stands_for(self, parameter: Param, value: Value) -> None:
         """A started function's parameter is what it was given; of several starts the first one counts."""
@@ -251,6 +253,12 @@ class Places:
             owner = owner if owner is not None and self._may_be_in(base, owner) else None
         if owner is None or self._is_safe(path) or self._is_safe_class(owner):
             return None
+        lent = self._lent.source(owner, name)
+        if isinstance(lent, Global):
+            return Located(Place("global", lent.module, lent.name, depth), "", False, False, True)
+        if lent is not None:
+            lender, kept = lent
+            return Located(Place("field", self._declarer(lender, kept), kept, depth), lender, False, False, certain)
         own = self._symbols.is_instance(base)
         place = Place("field", self._declarer(owner, name), name, depth)
         return Located(place, owner, own, self._is_constructed(base), certain)

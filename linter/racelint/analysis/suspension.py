@@ -8,7 +8,7 @@ from typing import NamedTuple
 from racelint.analysis.branching import is_looped
 from racelint.analysis.collisions import IDENTITIES, LIVE, REMOVALS, RESIZES
 from racelint.analysis.contexts import Contexts, Entry
-from racelint.analysis.effects import IN_PLACE, Act, Crossing, Effects
+from racelint.analysis.effects import IN_PLACE, Access, Act, Crossing, Effects
 from racelint.analysis.gathering import of_root
 from racelint.analysis.lifecycle import is_border, is_lifecycle
 from racelint.analysis.objects import FRESH, MAYBE, SHARED
@@ -324,13 +324,22 @@ class Suspensions:
         return self._contexts.root(function_id, entry) == (way[0][0] if way else other.function) and not mine.many
 
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
-        if isinstance(other.access, Act) or other.access.kind not in RESIZES or other.access.detail not in LIVE:
+        if isinstance(other.access, Act) or not (is_shift(other.access) or _breaks(other.access)):
             return False
         if self._is_thread(other) or overlap(other.locks, locks):
             return False
         if self._symbols.functions[self._contexts.root(other.function, other.entry)][1].qualname == MODULE:
             return False  # runs before the loop does
         return other.function != function_id or self._runs_twice(function_id, entry)
+
+
+def is_shift(access: Access | Act) -> bool:
+    """Whether elements of a list move up: a loop over it goes on, and skips some."""
+    return access.kind in REMOVALS and access.detail == "list"
+
+
+def _breaks(access: Access) -> bool:
+    return access.kind in RESIZES and access.detail in LIVE
 
 
 def _is_dependent_write(act: Act) -> bool:

@@ -11,7 +11,7 @@ from racelint.analysis.memory import SHAPES
 from racelint.analysis.places import ASYNC, FLAG_MARK, SHARED_SIDE, SOME_WAYS, Place, Places
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.state import Call
-from racelint.analysis.suspension import CrossedIteration, StaleWrite
+from racelint.analysis.suspension import CrossedIteration, StaleWrite, is_shift
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.takeable import Takeable, TakeableLocks
 from racelint.finding import Access, Step
@@ -34,7 +34,8 @@ class Race:
     "store-test", "store-store", "state-write", "state-read", "loop-write",
     "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "late" (a constructor stores it when it has
     started who reads it), "missed-call" (a callback is kept when all that are kept have been called), "stale-write" and
-    "crossed-iteration" (tasks of one loop, across a suspension), "hollow" (behind a lock that protects nothing).
+    "crossed-iteration" and, of a list, "shifted-iteration" (tasks of one loop, across a suspension), "hollow" (behind a
+    lock that protects nothing).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
     they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is
     missing), "late-local" (so is a place for what each thread has of its own), "guard" (`guard` is held at `held` of
@@ -85,9 +86,8 @@ class Teller:
         c = crossed.crossing
         access = Spotted(c.path, "iterate", c.loop, "", c.held, False, False)
         spot = Spot(crossed.function, crossed.located, access, crossed.entry, crossed.entry.locks, 0)
-        return self._race(
-            crossed.place, "crossed-iteration", "suspension", crossed.confidence, spot, crossed.other, None
-        )
+        shape = "shifted-iteration" if is_shift(crossed.other.access) else "crossed-iteration"
+        return self._race(crossed.place, shape, "suspension", crossed.confidence, spot, crossed.other, None)
 
     def _race(
         self, place: Place, shape: str, evidence: str, confidence: int, first: Spot, second: Spot, pair: Pair | None

@@ -168,9 +168,10 @@ def parse(data: bytes) -> ast.Module:
             try:
                 return ast.parse(data)
             except SyntaxError:
-                if (old := _parse_as_36(data)) is not None:
-                    return old
-                raise
+                other = _parse_as_36(data) or _parse_as_newer(data)
+                if other is None:
+                    raise
+                return other
     except SyntaxError as error:
         kind = "encoding-error" if _is_encoding(error) else "syntax-error"
         raise SourceProblem(kind, error.msg or "invalid syntax", error.lineno or 0, error.offset or 0) from None
@@ -187,6 +188,19 @@ def _parse_as_36(data: bytes) -> ast.Module | None:
     try:
         return ast.parse(data, feature_version=(3, 6))
     except (SyntaxError, ValueError, LookupError):
+        return None
+
+
+def _parse_as_newer(data: bytes) -> ast.Module | None:
+    """Source in the grammar of a Python that is newer than the running one, rewritten."""
+    from racelint.languages.python.newer import downgraded  # libcst takes a while to load
+
+    older = downgraded(data)
+    if older is None or older == data:
+        return None
+    try:
+        return ast.parse(older)
+    except (SyntaxError, ValueError):
         return None
 
 
