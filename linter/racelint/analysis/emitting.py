@@ -17,12 +17,14 @@ class Emission(NamedTuple):
     """A call of what a loop walks, after which the loop goes on.
 
     `form` is "direct" (the element itself), "named" (a method whose name the program puts together) or "method".
-    `thrown_away` says that nobody uses what it returns: it is told something, not asked.
+    `thrown_away` says that nobody uses what it returns: it is told something, not asked. `method` is the element's
+    method that is called, "" if there is none, or its name is not written there.
     """
 
     span: Span
     form: str
     thrown_away: bool
+    method: str = ""
 
 
 def emissions(function: Function, loop: Loop, passes: Passes) -> list[Emission]:
@@ -39,7 +41,7 @@ def emissions(function: Function, loop: Loop, passes: Passes) -> list[Emission]:
         elif _is_named(call.func, walked):
             found.append(Emission(call.span, "direct", False))
     found += [
-        Emission(call.span, "method", True)
+        Emission(call.span, "method", True, call.func.name)
         for call in told
         if isinstance(call.func, Attr) and _is_named(call.func.base, walked)
     ]

@@ -19,12 +19,13 @@ from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
 from racelint.analysis.values import Element, Field, Global, Literal, Param, Value
-from racelint.model import Assign, Call, Closure, Jump, Loop, Name, Parameter
+from racelint.model import Assign, Attr, Call, Closure, Expr, Function, Jump, Loop, Name, Parameter
 from racelint.record import records
 from racelint.span import Span
 
 TAKING = frozenset({".remove()", ".discard()", ".pop()", "del"})
 NAMES = re.compile(r"listener|observer|subscriber|callback|handler|hook|watcher|delegate|_cbs?$", re.IGNORECASE)
+MOST_OWN_CALLS = 4  # of an object's own methods, from what it is told to where it leaves
 VARIADIC = frozenset({"variadic", "keywords"})
 
 
@@ -56,6 +57,7 @@ class Leaving:
         self._key = callbacks.key
         self._usage = usage
         self._summary = summary
+        self._tellers: dict[str, list[str]] | None = None  # methods by their names
 
     def conflicts(self, reported: list[str], effects: Mapping[str, Effects]) -> Iterator[Conflict]:
         """The first such loop over each container, the surest before the others."""
@@ -78,7 +80,7 @@ class Leaving:
             "direct",
             left.event,
             Place(joined.function, joined.event.span),
-            doubtful=not self._is_open(walk),
+            doubtful=not (self._is_open(walk) or self._take_themselves_out(walk, joined, left)),
             leaves=True,
         )
 
@@ -160,8 +162,50 @@ class Leaving:
             for left in [change for change in others if change.event.change == "remove"]:
                 named = NAMES.search(walk.key.name) or NAMES.search(joined.function.rpartition(":")[2])
                 told = walk.call.form == "direct" and walk.call.thrown_away
-                if joined.function != left.function and (named or told) and self._belong(joined, left):
+                apart = joined.function != left.function and self._belong(joined, left)
+                if apart and (named or told or self._take_themselves_out(walk, joined, left)):
                     yield joined, left
+
+    def _take_themselves_out(self, walk: Walk, joined: Change, left: Change) -> bool:
+        """Whether objects of a class of the program put themselves in, and take themselves out in what is called.
+
+        As far as names tell: `source.add(self)`, and `source.remove(self)` where `client.on_fail()` leads.
+        """
+        if self._tellers is None:
+            self._tellers = {}
+            for function_id, (_, function) in self._symbols.functions.items():
+                if function.own:
+                    self._tellers.setdefault(function.name, []).append(function_id)
+        joins, leaves = _last(joined.function), _last(left.function)
+        return any(
+            self._gives_itself(function_id, leaves, MOST_OWN_CALLS)
+            and any(self._gives_itself(method, joins) for method in self._methods(function_id))
+            for function_id in self._tellers.get(walk.call.method, ())
+        )
+
+    def _methods(self, function_id: str) -> Iterator[str]:
+        """The methods of the class of one of them."""
+        scope = _scope(function_id)
+        yield from (f"{scope}.{name}" for name in self._tellers or () if f"{scope}.{name}" in self._symbols.functions)
+
+    def _gives_itself(self, method: str, name: str, steps: int = 0) -> bool:
+        """Whether a method calls something by a name with its own instance, maybe by other methods of its own."""
+        seen, at = {method}, [method]
+        for _ in range(steps + 1):
+            if any(_calls_with_itself(self._symbols.functions[each][1], name) for each in at):
+                return True
+            at = [found for each in at for found in self._own_calls(each) if found not in seen]
+            seen.update(at)
+        return False
+
+    def _own_calls(self, method: str) -> Iterator[str]:
+        """The methods that one calls on its own instance."""
+        owner, function = self._symbols.owner_of(method), self._symbols.functions[method][1]
+        for call in [node for node in records(function.body) if isinstance(node, Call)]:
+            if isinstance(call.func, Attr) and _is_own(call.func.base, function):
+                found = self._symbols.method(owner, call.func.name)
+                if found is not None:
+                    yield found
 
     def _belong(self, joined: Change, left: Change) -> bool:
         """Whether one class or module offers both ways, or the one way hands out the other."""
@@ -183,6 +227,24 @@ class Leaving:
             or (isinstance(part, Closure) and part.function.rpartition(".")[2] == name)
             for part in parts
         )
+
+
+def _last(function_id: str) -> str:
+    return function_id.rpartition(":")[2].rpartition(".")[2]
+
+
+def _is_own(expr: Expr, function: Function) -> bool:
+    return bool(function.own) and isinstance(expr, Name) and expr.name == function.own
+
+
+def _calls_with_itself(function: Function, name: str) -> bool:
+    return any(
+        isinstance(node, Call)
+        and isinstance(node.func, Attr)
+        and node.func.name == name
+        and any(_is_own(arg, function) for arg in node.args)
+        for node in records(function.body)
+    )
 
 
 def _scope(function_id: str) -> str:
