@@ -545,8 +545,7 @@ class Body(Flow[State, Frame]):
     def variable(self, name: str, scope: str) -> Value:
         """Where a variable lives that is not the function's own."""
         if scope == "captured":
-            binder = self.types.binder(self.id, name)
-            return Captured(binder, name) if binder else UNKNOWN
+            return self.types.captured(self.id, name) or UNKNOWN
         if scope == "global":
             return self.symbols.name(self.source.name, name)
         return Global(self.source.name, name)

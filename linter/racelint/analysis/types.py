@@ -37,8 +37,9 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, Knowledge
-from racelint.model import Assigned, Const, Expr
+from racelint.model import Assign, Assigned, Attr, Const, Expr, Name
 from racelint.model import Field as FieldRecord
+from racelint.record import records
 
 # Annotations that say less than what is assigned: what has a lock or a state may be told as one of them.
 WIDE = frozenset(
@@ -70,6 +71,7 @@ class Types:
         self._values: dict[Value, TypeOf | None] = {}
         self._returns: dict[str, TypeOf | None] = {}
         self._inferred: dict[tuple[str, int], TypeOf | None] = {}
+        self._captured: dict[Captured, Value] = {}
         self._is_cut = False  # the answer at hand lacks what is more steps away
 
     def is_always_constant(self, parameter: Param) -> bool:
@@ -238,6 +240,33 @@ class Types:
             if name in function.bindings or any(p.name == name for p in function.parameters):
                 return parent_id
         return None
+
+    def captured(self, function_id: str, name: str) -> Value | None:
+        """Where a captured variable lives, or the field whose container it means: `rows = self.rows`, and nothing else.
+
+        A method that puts another container in the field keeps the old one in the variable.
+        """
+        binder = self.binder(function_id, name)
+        if binder is None:
+            return None
+        variable = Captured(binder, name)
+        if variable not in self._captured:
+            self._captured[variable] = self._kept_in(binder, name) or variable
+        return self._captured[variable]
+
+    def _kept_in(self, function_id: str, name: str) -> Field | None:
+        _, function = self._symbols.functions[function_id]
+        bound = function.bindings.get(name, ())
+        if len(bound) != 1 or f"{name}()" in function.bindings or not isinstance(bound[0], Attr):
+            return None
+        base, field = bound[0].base, bound[0].name
+        if not function.own or not isinstance(base, Name) or base.name != function.own:
+            return None
+        stores = [node for node in records(function.body) if isinstance(node, Assign)]
+        targets = [part for node in stores for part in records(node.targets)]
+        replaced = any(isinstance(part, Attr) and part.name == field for part in targets)
+        known = self.container(Field(Param(function_id, 0), field)) is not None
+        return Field(Captured(function_id, function.own), field) if known and not replaced else None
 
     def returned(self, function_id: str) -> TypeOf | None:
         """What a function is declared to return, or what a generator function makes."""
