@@ -25,10 +25,12 @@ MAPPING_STYLES = {"keys", "values", "items"}
 HARM = {
     "raises": "the next turn raises RuntimeError (the container changed size during iteration), or entries are missed",
     "skips": "the elements behind the gap move up: the loop skips some of them, or sees some twice",
+    "linked list": "what is removed has no next element: the loop ends there, and does not see those behind it",
     "go": "the range keeps its old length: elements that have moved up are skipped, the last ones are seen again",
 }
 MEND = {
     "python": "iterate over a copy, list(...), or collect what is to change and change it after the loop",
+    "linked list": "keep the next element in a variable before the removal: next = e.Next()",
     "go": "gather what stays in a new slice (or slices.DeleteFunc), or leave the loop after the cut",
 }
 
@@ -275,6 +277,12 @@ def _across_tasks(race: Race) -> Finding:
     )
 
 
+def _harm(conflict: IterationConflict) -> str:
+    if conflict.kind in HARM:
+        return conflict.kind
+    return "go" if conflict.language == "go" else "skips" if conflict.live == "skips" else "raises"
+
+
 def _is_emptied_by_key(conflict: IterationConflict) -> bool:
     """Whether it is a mapping by its use: `for k in d: del d[k]`. What `keys()` of a library gives may be a list."""
     by_key = conflict.operation == "del" and conflict.key == "element"
@@ -327,8 +335,8 @@ def _finding(conflict: IterationConflict) -> Finding:
         function=conflict.function,
         accesses=(loop, *handed, change),
         because=f"the iteration reads {conflict.text} live, and goes on after {conflict.steps[-1].note}",
-        harm=HARM["go" if conflict.language == "go" else "skips" if conflict.live == "skips" else "raises"],
-        mend=MEND[conflict.language],
+        harm=HARM[_harm(conflict)],
+        mend=MEND[conflict.kind if conflict.kind in MEND else conflict.language],
         remedy=_remedy(conflict),
     )
 

@@ -42,6 +42,7 @@ from racelint.analysis.takeable import TakeableLocks
 from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.analysis.unknowns import Unknowns
+from racelint.analysis.unlinking import Unlinking
 from racelint.analysis.violations import Violation, ViolationTeller
 from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, MemoryModel, load
@@ -303,6 +304,7 @@ class Program:
         leaving = Leaving(self._symbols, self._types, summaries.callbacks, summaries.usage, summaries.known)
         yield from leaving.conflicts(duck_typed, summaries.effects)
         yield from ownnames.conflicts(self._symbols)
+        yield from Unlinking(self._symbols, self._types, self._knowledge).conflicts(reported)
 
 
 def link(

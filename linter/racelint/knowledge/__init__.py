@@ -26,7 +26,7 @@ DOES = {
     "partial", "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "claims", "swaps", "copies",
-    "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result",
+    "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
