@@ -369,11 +369,16 @@ class Knowledge:
         found.concurrency = concurrency
         return found
 
-    def walks(self, name: str) -> bool:
-        """Whether a function walks its argument in several steps; under the GIL that may be one."""
+    def walks(self, name: str, given: Collection[str] = ()) -> bool:
+        """Whether a function walks its argument in several steps; under the GIL that may be one.
+
+        `given` are the names of the arguments that are given by name.
+        """
         if name in self.walkers:
             return True
-        return self.memory_model is MemoryModel.FREE_THREADED and any(row.gil for row in self.rows(name))
+        stepwise = [row for row in self.rows(name) if row.gil]
+        free = self.memory_model is MemoryModel.FREE_THREADED
+        return any(free or (row.keyword and row.keyword in given) for row in stepwise)
 
     def canonical(self, name: str) -> str:
         """A type's own name behind an alias (`typing.Dict` is `dict`)."""
