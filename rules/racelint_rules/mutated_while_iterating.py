@@ -51,7 +51,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     A dict, set or deque that changes size raises RuntimeError on the next turn, so the rest of the entries is never
     seen: half the sessions stay open at shutdown. A list does not raise: the elements behind the removed one move up,
     and the loop silently skips one. In Go a `range` takes the slice as it is at the start: once it is cut, indexes are
-    off by one, elements are skipped, and the last ones are seen twice.
+    off by one, elements are skipped, and the last ones are seen twice. An element that `list.Remove(e)` has taken out
+    of a linked list has no next one: `e = e.Next()` ends the loop there.
 
     ## Example
 
@@ -105,16 +106,18 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     told of events that go by names (`self.callbacks[event]`), are given any arguments (`*args`), or have a method
     called whose name is put together. It is reported once for each container. Callbacks of one purpose, and listeners
     of which a method is called, are hidden, if nothing in the project leaves while it is called: mostly there are few,
-    and they stay.
+    and they stay. A class of the project leaves, as far as names tell, if it puts its instances in by itself
+    (`source.add_client(self)`), and the called method leads by methods of its own to `source.remove_client(self)`.
 
     Methods of libraries that call others of the program's own classes are followed where a table names them
     ([`[[hook]]`](../knowledge.md#hook)): `window.close()` of Qt calls `closeEvent()`. A module that walks its own names
     (`for name in locals()`) adds to them if the loop is the first to use one of its variables.
 
     In Go only slices that are cut count, in the loop or by a helper that gives back what is left of one (its elements
-    move up where they are): a map may lose and gain entries while one goroutine ranges over it, and what is appended to
-    a slice is not seen. It is a warning there, for often one element at most is cut out; and so is an iteration that
-    waits while another task may resize the container. In Python it is a warning, too, where a called function makes the
+    move up where they are), and elements of `container/list` that the loop's step starts from: a map may lose and gain
+    entries while one goroutine ranges over it, and what is appended to a slice is not seen. It is a warning there, for
+    often one element at most is cut out; and so is an iteration that waits while another task may resize the container
+    (of a list in Python: take elements out of it). In Python it is a warning, too, where a called function makes the
     change and the loop skips elements by it, or it puts something in, or the confidence is medium. All else is an
     error.
 

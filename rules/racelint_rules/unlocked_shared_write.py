@@ -99,8 +99,14 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     several have the same one (`Thread(target=work, args=(table,))` in a loop behind `table = {}`), or if the function
     goes on with it, or with what lies in it (`for job in jobs: job.begin()`, behind a start with `args=(jobs,)`).
 
-    A lock that one arm of a branch takes and keeps (`if known { mu.Lock(); defer mu.Unlock() }`) may be held behind it:
-    what it could exclude has low confidence. Who waits for what it has started holds its locks, and its callers', for
+    In Python a container that a constructor keeps as it was given, `Worker(self.jobs)` or `self.jobs = owner.jobs`, is
+    the one of the maker's field, if all calls pass that and the maker never puts another one there; and a variable that
+    a function inside of a method uses, `jobs = self.jobs`, means the field's, unless the method replaces that. Jobs of
+    an executor of one worker run one after the other.
+
+    A lock that one arm of a branch takes and keeps (`if known { mu.Lock(); defer mu.Unlock() }`), or with which a
+    helper returns on some ways, may be held behind it: what it could exclude has low confidence, unless the function
+    gives it back itself. Who waits for what it has started holds its locks, and its callers', for
     them, too.
 
     A finding stands at the act that depends on a check, else at the side that holds fewer locks, else at the iteration
