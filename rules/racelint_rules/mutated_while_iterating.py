@@ -245,7 +245,8 @@ def _severity(conflict: IterationConflict) -> Severity:
     surely = (
         conflict.change in ("remove", "clear") and not _skips(conflict) and _confidence(conflict) > Confidence.MEDIUM
     )
-    return Severity.ERROR if surely or len(conflict.steps) == 1 else Severity.WARNING
+    near = len(conflict.steps) == 1 and conflict.certain
+    return Severity.ERROR if surely or near else Severity.WARNING
 
 
 def _is_new_key(conflict: IterationConflict) -> bool:

@@ -28,6 +28,7 @@ from racelint.analysis.iteration import IterationConflict, handed_out, iterated_
 from racelint.analysis.latefields import LateFields
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.leaving import Leaving
+from racelint.analysis.loading import Loading
 from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.overwriting import Overwriting
 from racelint.analysis.places import Place, Places
@@ -304,6 +305,7 @@ class Program:
         leaving = Leaving(self._symbols, self._types, summaries.callbacks, summaries.usage, summaries.known)
         yield from leaving.conflicts(duck_typed, summaries.effects)
         yield from ownnames.conflicts(self._symbols)
+        yield from Loading(self._symbols, self._knowledge).conflicts(duck_typed)
         yield from Unlinking(self._symbols, self._types, self._knowledge).conflicts(reported)
 
 
