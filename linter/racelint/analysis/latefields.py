@@ -102,10 +102,25 @@ class LateFields:
         return (effects.begins_own or runs in effects.begun) and self._places.related(owner, runs)
 
     def _is_delayed(self, starter: str, span: Span) -> bool:
-        """Whether what is started there begins its work some time later."""
+        """Whether what is started there begins its work some time later.
+
+        A callback that is assigned (`client.on_message = self.receive`) is called when its object has been made to
+        run, and so is what is given to a scheduler (`self.scheduler.add_job(self.poll)`) that another method starts.
+        """
         calls = [node for node in records(self._symbols.functions[starter][1].body) if isinstance(node, Call)]
-        names = [node.func.name for node in calls if node.span == span and isinstance(node.func, Attr | Name)]
-        return any(LATER.search(name) for name in names)
+        here = [node.func for node in calls if node.span == span]
+        if not here or any(isinstance(func, Attr | Name) and LATER.search(func.name) for func in here):
+            return True
+        receivers = {_written(func.base) for func in here if isinstance(func, Attr)} - {""}
+        return bool(receivers) and not receivers.isdisjoint(self._started_elsewhere(starter))
+
+    def _started_elsewhere(self, constructor: str) -> set[str]:
+        """The own fields on which other methods of the class call `start()`, as `self.name`."""
+        owner = self._symbols.owner_of(constructor)
+        methods = [f for f in self._symbols.functions if self._symbols.owner_of(f) == owner and f != constructor]
+        nodes = [node for method in methods for node in records(self._symbols.functions[method][1].body)]
+        starts = [node.func for node in nodes if isinstance(node, Call) and isinstance(node.func, Attr)]
+        return {_written(func.base) for func in starts if func.name == "start"} if owner else set()
 
     def _read(self, function_id: str, target: Attr, stmt: Stmt, context: int) -> Pair | None:
         """A store, with where the thread reads the field."""
@@ -245,6 +260,15 @@ def _calls_start(stmt: Stmt) -> bool:
             case _:
                 pass
     return False
+
+
+def _written(expr: Expr) -> str:
+    """A field of an object that has a name, as it is written; "" for what is none."""
+    match expr:
+        case Attr(base=Name(name=base), name=name):
+            return f"{base}.{name}"
+        case _:
+            return ""
 
 
 def _is_pause(call: Call) -> bool:

@@ -172,7 +172,7 @@ class Starting(Body):
             return
         if self.knowledge.does(f"{found.name}.{method.name}", "launches"):
             self.launch(method.base, span)
-        elif found.name in self.knowledge.launched:
+        else:
             self.effects.prepares[span] = method.base
 
     def _launchable(self, value: Value) -> LibraryType | None:
@@ -181,7 +181,7 @@ class Starting(Body):
         if found is None:
             held = [key for key, values in self.effects.launchers.items() if value in values]
             found = self.types.field(*held[0]) if held else None
-        return found if isinstance(found, LibraryType) else None
+        return found if isinstance(found, LibraryType) and found.name in self.knowledge.launched else None
 
     def launch(self, launched: Value, span: Span) -> None:
         """An object is launched: one in a field, one that was made here, or one that only the caller can name."""
@@ -217,6 +217,10 @@ class Starting(Body):
         """A function or constructor of a library: what it starts, and whether it then waits for that."""
         if args or keywords or self.spread:
             self._start(name, args, keywords, call, state)
+        owner, _, method = name.rpartition(".")
+        if owner in self.knowledge.concurrency.threads and method == WAITS and args:  # `Thread.join(self)`
+            state.joined |= THREADS
+            state.wait()
         if name in self.knowledge.concurrency.joins:
             state.wait()
             self.effects.wait(call, state.held)
@@ -340,7 +344,8 @@ class Starting(Body):
         if row.kind == "task":
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):
                 self.start(value, row.kind, call, state, many=True)
-        if row.when == "now" and row.kind not in ("unknown", "loop", "here"):
+        later = owner is not None and self.traits.atomic_steps and self._launchable(owner) is not None
+        if row.when == "now" and row.kind not in ("unknown", "loop", "here") and not later:
             self.begun(state)
 
     def _kind_by_executor(self, row: StartRow, args: tuple[Values, ...]) -> str:
@@ -439,6 +444,8 @@ class Starting(Body):
             return
         library = found.name if isinstance(found, LibraryType) else ""
         self.note_launch(path, call)
+        if library and self.traits.atomic_steps and self.knowledge.does(f"{library}.{name}", "launches") is not None:
+            self.begun(state)
         if library:
             self._tell_group(base, f"{library}.{name}", call, state)
             self.tell_flag(f"{library}.{name}", (base,), args, call, state)
