@@ -206,11 +206,22 @@ class Statements(Calls, Asking):
             case Op(operator="deref", operands=(pointer,), span=span):
                 owners = self.evaluate(pointer, state)
                 self.sink = pointer
-                for owner in owners:
+                for owner in owners if not self._leads_to_pointer(pointer) else ():
                     self.mutate(owner, "* =", "content" if isinstance(pointer, Attr) else "field", span, state)
                     self._overwrite(owner, self.types.class_of(owner), span, state)
             case _:
                 self.evaluate(target, state)
+
+    def _leads_to_pointer(self, expr: Expr) -> bool:
+        """Whether a pointer leads to another one: what that led to stays as it is (`func get(out **Pod)`)."""
+        if not isinstance(expr, Name):
+            return False
+        given = {parameter.name: parameter.annotation for parameter in self.function.parameters}
+        match given.get(expr.name, self.function.annotations.get(expr.name)):
+            case TypeRef(name="*", args=(TypeRef(name="*"),)):
+                return True
+            case _:
+                return False
 
     def _overwrite(self, whole: Value, type_id: str | None, span: Span, state: State, levels: int = 2) -> None:
         """Another struct is put in the place of one, so that all of its fields are stored."""
