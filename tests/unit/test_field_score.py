@@ -28,7 +28,7 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 # The manifest
 
 
-@pytest.mark.parametrize("file", ["cases.json", "blind_cases.json"])
+@pytest.mark.parametrize("file", ["cases.json", "blind_cases.json", "blind_cases_2.json"])
 def test_manifest_fits_its_schema(file: str) -> None:
     schema = json.loads(cases.SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
