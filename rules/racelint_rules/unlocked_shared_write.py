@@ -153,9 +153,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     High if both contexts are started in the project or the start stands in the class itself; medium with callers from
     outside on containers; low (hidden) where objects may be different ones, over long chains of calls (between two
-    threads more than three together), where a method was found by its name alone, where an exception handler deals with
-    the outcome, for plain stores beside plain stores, for callers beside the event loop, and for what a class of
-    threads is given to work on, against callers, unless who has made that makes the threads, too.
+    threads more than three together), where a method was found by its name alone, where both contexts are started in
+    other files than those of the accesses, where an exception handler deals with the outcome, for plain stores beside
+    plain stores, for callers beside the event loop, and for what a class of threads is given to work on, against
+    callers, unless who has made that makes the threads, too.
 
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it

@@ -241,10 +241,28 @@ class Races:
             return True  # what a container of the project holds is hardly what a caller made himself
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             return True  # who reads it has mostly come by what sets it
+        if self._are_from_elsewhere(write, other):
+            return True
         far = self.ways.is_far
         if SEVERITY[shape] < ERROR and (far(write, NEAR) or far(other, NEAR)):
             return True  # a value that is seen late matters only if the two have to do with each other
         return far(write) or far(other) or self.ways.are_far(write, other)
+
+    def _are_from_elsewhere(self, write: Spot, other: Spot) -> bool:
+        """Whether both contexts are started in other files than those of the accesses, in a duck-typed language.
+
+        Whether both are there in one process, at one time, on one object is then not sure: of 26 such warnings in 13
+        repositories 6 were right (3 of 13 in those that the rule had been mended on for other things, 3 of 13 in
+        others), of 205 others 111.
+        """
+        if self.memory.governs(write.function):
+            return False
+        starters = [self._contexts.roots[spot.entry.context].starter for spot in (write, other)]
+        files = {self._file(spot.function) for spot in (write, other)}
+        return all(starter is not None and self._file(starter) not in files for starter in starters)
+
+    def _file(self, function_id: str) -> str:
+        return self._symbols.functions[function_id][0].path
 
     def _is_roundabout(self, write: Spot, other: Spot) -> bool:
         """Whether the ways of two contexts are so long together that it is not sure that both are gone in one process.
