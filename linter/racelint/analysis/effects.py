@@ -37,6 +37,7 @@ SETTING = "setting "  # begins the detail of a store of a package's variable, wh
 OWN_KEY = "own"  # of an entry that is updated: by a key that the function was given
 MEASURED = "measured"  # of a test by size: more or less than something
 UNKNOWN_KIND = "?"  # of a container
+OF_OBJECT = "."  # marks a queue that each object of a class has for itself
 TOLD = "told"  # of a read of a number or a text that only goes into a log, where a step is not atomic
 WRITES = IN_PLACE | {"store", "update", "delete", "alter"}
 # Accesses of what is in a container.

@@ -22,6 +22,7 @@ from racelint.record import records
 from racelint.span import Span
 
 MOST_CALLS = 4  # from the thread's root to the read
+MOST_OWN_CALLS = 2  # of methods of the object, from its constructor to what makes something run
 LATER = re.compile("timer|later|delay|schedule", re.IGNORECASE)
 PAUSES = frozenset({"wait", "sleep", "acquire"})
 
@@ -37,6 +38,8 @@ class LateFields:
         self._effects = effects
         self._places = places
         self._contexts = contexts
+        rows = knowledge.concurrency.starts.values()
+        self._driving = frozenset({"start"}.union(*[row.driving for row in rows]))
         self._concrete = Concrete(symbols, effects, contexts)
         self._started = {i for i, context in enumerate(contexts.roots) if context.kind in ("thread", "pool")}
         self._entered: dict[int, list[tuple[str, Entry]]] = {}
@@ -105,22 +108,28 @@ class LateFields:
         """Whether what is started there begins its work some time later.
 
         A callback that is assigned (`client.on_message = self.receive`) is called when its object has been made to
-        run, and so is what is given to a scheduler (`self.scheduler.add_job(self.poll)`) that another method starts.
+        run, and so is what is given to what can be launched (`self.scheduler.add_job(self.poll)`): not before another
+        method does that.
         """
-        calls = [node for node in records(self._symbols.functions[starter][1].body) if isinstance(node, Call)]
-        here = [node.func for node in calls if node.span == span]
-        if not here or any(isinstance(func, Attr | Name) and LATER.search(func.name) for func in here):
+        body = self._symbols.functions[starter][1].body
+        here = [node.func for node in records(body) if isinstance(node, Call) and node.span == span]
+        if any(isinstance(func, Attr | Name) and LATER.search(func.name) for func in here):
             return True
-        receivers = {_written(func.base) for func in here if isinstance(func, Attr)} - {""}
-        return bool(receivers) and not receivers.isdisjoint(self._started_elsewhere(starter))
+        stores = [node for node in records(body) if isinstance(node, Assign) and node.span.holds(span)]
+        targets = [target for node in stores for target in node.targets if isinstance(target, Attr)]
+        given = [func for func in here if isinstance(func, Attr) and span in self._effects[starter].prepares]
+        receivers = {_written(attr.base) for attr in (*given, *(targets if not here else ()))} - {""}
+        return bool(receivers) and not self._makes_run(starter, receivers)
 
-    def _started_elsewhere(self, constructor: str) -> set[str]:
-        """The own fields on which other methods of the class call `start()`, as `self.name`."""
-        owner = self._symbols.owner_of(constructor)
-        methods = [f for f in self._symbols.functions if self._symbols.owner_of(f) == owner and f != constructor]
-        nodes = [node for method in methods for node in records(self._symbols.functions[method][1].body)]
-        starts = [node.func for node in nodes if isinstance(node, Call) and isinstance(node.func, Attr)]
-        return {_written(func.base) for func in starts if func.name == "start"} if owner else set()
+    def _makes_run(self, constructor: str, receivers: set[str], steps: int = MOST_OWN_CALLS) -> bool:
+        """Whether a constructor, or a method that it calls on its object, makes one of some fields' objects run."""
+        body, effects = self._symbols.functions[constructor][1].body, self._effects[constructor]
+        calls = [node.func for node in records(body) if isinstance(node, Call) and isinstance(node.func, Attr)]
+        if any(func.name in self._driving and _written(func.base) in receivers for func in calls):
+            return True
+        called = [site.callee for site in effects.calls.values() if isinstance(site.callee, str)]
+        near = [each for each in called if self._symbols.owner_of(each) == self._symbols.owner_of(constructor)]
+        return steps > 0 and any(self._makes_run(each, receivers, steps - 1) for each in near if each != constructor)
 
     def _read(self, function_id: str, target: Attr, stmt: Stmt, context: int) -> Pair | None:
         """A store, with where the thread reads the field."""

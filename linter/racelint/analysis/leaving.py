@@ -16,6 +16,7 @@ from racelint.analysis.emitting import Emission, emissions
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict, Place, Summary
 from racelint.analysis.symbols import MODULE, Symbols
+from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
 from racelint.analysis.values import Element, Field, Global, Literal, Param, Value
@@ -46,6 +47,61 @@ class Walk(NamedTuple):
     call: Emission
 
 
+class Tellers:
+    """What methods call with their own instance, and which others of their own; read off their bodies once."""
+
+    def __init__(self, symbols: Symbols, types: Types) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._by_name: dict[str, list[str]] | None = None
+        self._by_class: dict[str, list[str]] = {}
+        self._calls: dict[str, tuple[dict[str, list[Expr]], tuple[str, ...]]] = {}
+
+    def named(self, name: str) -> list[str]:
+        """The methods of a name."""
+        if self._by_name is None:
+            self._by_name = {}
+            for function_id, (_, function) in self._symbols.functions.items():
+                if function.own:
+                    self._by_name.setdefault(function.name, []).append(function_id)
+                    self._by_class.setdefault(_scope(function_id), []).append(function_id)
+        return self._by_name.get(name, [])
+
+    def beside(self, method: str) -> list[str]:
+        """The methods of the class of one."""
+        return self._by_class.get(_scope(method), [])
+
+    def gives_itself(self, method: str, name: str, owner: str, steps: int = 0) -> bool:
+        """Whether a method calls something by a name with its own instance, maybe by other methods of its own.
+
+        What is known to be of another class than the owner of that name does not count.
+        """
+        seen, at = {method}, [method]
+        for _ in range(steps + 1):
+            for each in at:
+                known = [self._types.expressions.of(each, base) for base in self._of(each)[0].get(name, ())]
+                if any(found is None or project_class(found) in (None, owner) for found in known):
+                    return True
+            at = [found for each in at for found in self._of(each)[1] if found not in seen]
+            seen.update(at)
+        return False
+
+    def _of(self, method: str) -> tuple[dict[str, list[Expr]], tuple[str, ...]]:
+        """On what a method calls which names with its own instance, and the methods that it calls on itself."""
+        if method not in self._calls:
+            function, owner = self._symbols.functions[method][1], self._symbols.owner_of(method)
+            given: dict[str, list[Expr]] = {}
+            own: dict[str, None] = {}
+            for call in [node for node in records(function.body) if isinstance(node, Call)]:
+                if isinstance(call.func, Attr) and any(_is_own(arg, function) for arg in call.args):
+                    given.setdefault(call.func.name, []).append(call.func.base)
+                if isinstance(call.func, Attr) and _is_own(call.func.base, function):
+                    found = self._symbols.method(owner, call.func.name)
+                    own |= {found: None} if found is not None else {}
+            self._calls[method] = given, tuple(own)
+        return self._calls[method]
+
+
 class Leaving:
     """Tells which loops go over callbacks that may leave meanwhile: one loop for each container."""
 
@@ -57,7 +113,8 @@ class Leaving:
         self._key = callbacks.key
         self._usage = usage
         self._summary = summary
-        self._tellers: dict[str, list[str]] | None = None  # methods by their names
+        self._tellers = Tellers(symbols, types)
+        self._known: dict[tuple[str, str, str, str], bool] = {}
 
     def conflicts(self, reported: list[str], effects: Mapping[str, Effects]) -> Iterator[Conflict]:
         """The first such loop over each container, the surest before the others."""
@@ -171,41 +228,16 @@ class Leaving:
 
         As far as names tell: `source.add(self)`, and `source.remove(self)` where `client.on_fail()` leads.
         """
-        if self._tellers is None:
-            self._tellers = {}
-            for function_id, (_, function) in self._symbols.functions.items():
-                if function.own:
-                    self._tellers.setdefault(function.name, []).append(function_id)
-        joins, leaves = _last(joined.function), _last(left.function)
-        return any(
-            self._gives_itself(function_id, leaves, MOST_OWN_CALLS)
-            and any(self._gives_itself(method, joins) for method in self._methods(function_id))
-            for function_id in self._tellers.get(walk.call.method, ())
-        )
-
-    def _methods(self, function_id: str) -> Iterator[str]:
-        """The methods of the class of one of them."""
-        scope = _scope(function_id)
-        yield from (f"{scope}.{name}" for name in self._tellers or () if f"{scope}.{name}" in self._symbols.functions)
-
-    def _gives_itself(self, method: str, name: str, steps: int = 0) -> bool:
-        """Whether a method calls something by a name with its own instance, maybe by other methods of its own."""
-        seen, at = {method}, [method]
-        for _ in range(steps + 1):
-            if any(_calls_with_itself(self._symbols.functions[each][1], name) for each in at):
-                return True
-            at = [found for each in at for found in self._own_calls(each) if found not in seen]
-            seen.update(at)
-        return False
-
-    def _own_calls(self, method: str) -> Iterator[str]:
-        """The methods that one calls on its own instance."""
-        owner, function = self._symbols.owner_of(method), self._symbols.functions[method][1]
-        for call in [node for node in records(function.body) if isinstance(node, Call)]:
-            if isinstance(call.func, Attr) and _is_own(call.func.base, function):
-                found = self._symbols.method(owner, call.func.name)
-                if found is not None:
-                    yield found
+        told, joins, leaves = walk.call.method, _last(joined.function), _last(left.function)
+        key = (told, joins, leaves, _scope(left.function))
+        if told and key not in self._known:
+            found = self._tellers.named(told)
+            self._known[key] = any(
+                self._tellers.gives_itself(teller, leaves, key[-1], MOST_OWN_CALLS)
+                and any(self._tellers.gives_itself(method, joins, key[-1]) for method in self._tellers.beside(teller))
+                for teller in found
+            )
+        return bool(told) and self._known[key]
 
     def _belong(self, joined: Change, left: Change) -> bool:
         """Whether one class or module offers both ways, or the one way hands out the other."""
@@ -235,16 +267,6 @@ def _last(function_id: str) -> str:
 
 def _is_own(expr: Expr, function: Function) -> bool:
     return bool(function.own) and isinstance(expr, Name) and expr.name == function.own
-
-
-def _calls_with_itself(function: Function, name: str) -> bool:
-    return any(
-        isinstance(node, Call)
-        and isinstance(node.func, Attr)
-        and node.func.name == name
-        and any(_is_own(arg, function) for arg in node.args)
-        for node in records(function.body)
-    )
 
 
 def _scope(function_id: str) -> str:

@@ -6,7 +6,7 @@ from racelint.analysis.branching import awaits_at, is_looped
 from racelint.analysis.callers import Callers
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import Context, Contexts
-from racelint.analysis.effects import RUNNING, Effects
+from racelint.analysis.effects import OF_OBJECT, RUNNING, Effects
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.memory import Memory
 from racelint.analysis.objects import OWN, SHARED
@@ -43,7 +43,7 @@ class Parallel:
         one, two = self._contexts.roots[first], self._contexts.roots[second]
         if not {"unknown", "process"}.isdisjoint((one.kind, two.kind)):
             return False
-        return place.kind == "captured" or self._one_at_a_time(one, two) is None
+        return place.kind == "captured" or self._one_at_a_time(one, two, place) is None
 
     def confidence(self, write: Spot, other: Spot) -> int | Silence:
         """How sure it is that two accesses run in parallel on one object, or why they do not."""
@@ -60,7 +60,7 @@ class Parallel:
             return self._in_one_activation(write, one, other, two)
         if one.is_external and two.is_external and (owner := self._callers.says_shared(write)):
             return self._callers.shared_by_contract(owner, write, other)
-        in_turn = self._one_at_a_time(one, two) or self._is_run_by(write, one, other, two)
+        in_turn = self._one_at_a_time(one, two, write.located.place) or self._is_run_by(write, one, other, two)
         if in_turn is not None:
             return in_turn
         if "decorated" in (one.kind, two.kind) and not self._collisions.are_of_decorator(write, other):
@@ -225,14 +225,14 @@ class Parallel:
         way = [caller for caller, _ in self._contexts.way(spot.function, spot.entry)]
         return context.starter in (*way, spot.function)
 
-    def _one_at_a_time(self, one: Context, two: Context) -> Silence | None:
+    def _one_at_a_time(self, one: Context, two: Context, place: Place) -> Silence | None:
         """Why two contexts never run in parallel, or why one does not run beside itself, whatever they do."""
         several = one.many or self._is_started_by_many(one) or self._repeating.meets_itself(one)
         if one == two and (one.is_loop or not several):
             return Silence.CALLERS if one.is_external else Silence.ONE_LOOP if one.is_loop else Silence.ONE_CONTEXT
         if one == two:
             return None
-        if one.queue and one.queue == two.queue:
+        if one.queue and one.queue == two.queue and (place.kind == "field" or not one.queue.startswith(OF_OBJECT)):
             return Silence.ONE_CONTEXT
         same_start = (
             one.kind == two.kind == "thread" and one.starter == two.starter and one.span == two.span is not None

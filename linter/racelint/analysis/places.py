@@ -446,6 +446,9 @@ class Places:
         given = self._given_locks.get((owner, name))
         if given is not None:  # another object's lock
             return self.lock(given) if isinstance(given, Field | Global | Captured) else ANY_LOCK
+        lent = self._lent.lock(owner, name)
+        if lent is not None:
+            return self._lock_of_field(*lent)
         found = None
         for declarer, record in self._symbols.field_records(owner, name):
             found = (declarer, record)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
-from racelint.analysis.effects import Start
+from racelint.analysis.effects import OF_OBJECT, Start
 from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, POOLS, SET, THREADS, WAIT, Held, State
 from racelint.analysis.types import ClassType, LibraryType
@@ -273,17 +273,20 @@ class Starting(Body):
         ]
         return [value for value in given if isinstance(value, Call)]
 
-    def _queue(self, executors: Iterable[Value]) -> str:
-        """What runs a callable and others one after the other, if that is an executor of one worker."""
-        for executor in executors:
-            match self.kept_at(executor):
-                case Field(base=TypeValue(type=holder), name=name) if self._is_single(executor):
-                    return f"{holder}.{name}"
-                case Fresh(site=site) if self._is_single(executor):
-                    return f"{self.id}:{site.span.line}:{site.span.column}"
-                case _:
-                    pass
-        return ""
+    def _queue(self, executors: list[Value]) -> str:
+        """What runs a callable and others one after the other, if that is an executor of one worker.
+
+        That of an object is marked: another object of the class has another one.
+        """
+        if not all(map(self._is_single, executors)):
+            return ""
+        match [self.kept_at(executor) for executor in executors]:
+            case [Field(base=TypeValue(type=holder), name=name)]:
+                return f"{OF_OBJECT}{holder}.{name}"
+            case [Global(module=module, name=name)]:
+                return f"{module}:{name}"
+            case _:
+                return ""
 
     def _is_single(self, owner: Value) -> bool:
         """Whether an executor has one worker: a queue."""
@@ -293,6 +296,10 @@ class Starting(Body):
             declared = self.symbols.field(holder, owner.name)
             values = [assigned.value for assigned in declared[1].values] if declared else []
             made = [value for value in values if isinstance(value, Call)]
+            return bool(made) and all(_has_one_worker(value) for value in made)
+        if isinstance(owner, Global):
+            record = self.symbols.content(owner.module).globals.get(owner.name)
+            made = [a.value for a in record.values if isinstance(a.value, Call)] if record is not None else []
             return bool(made) and all(_has_one_worker(value) for value in made)
         return False
 
@@ -319,7 +326,8 @@ class Starting(Body):
         runs = Counter([_work_of(value) for value in values] if row.kind == "task" else ())
         kind = self._kind_by_executor(row, args)
         executors = [value for values in args[: max(row.callable, 0)] for value in values]
-        queue = self._queue(executors if owner is None else [owner, *executors])
+        executors = executors or ([owner] if owner is not None else [])
+        queue = self._queue(executors)
         for value in values:
             twice = runs[_work_of(value)] > 1
             for each in _flat(value):
@@ -337,7 +345,7 @@ class Starting(Body):
                     state,
                     many=row.many or twice,
                     args=given,
-                    alone=bool(queue),
+                    alone=bool(executors) and all(map(self._is_single, executors)),
                     queue=row.queue or queue,
                     group=group,
                 )

@@ -37,7 +37,7 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, Knowledge
-from racelint.model import Assign, Assigned, Attr, Const, Expr, Name
+from racelint.model import Assign, Assigned, Attr, Call, Const, Expr, Function, Name
 from racelint.model import Field as FieldRecord
 from racelint.record import records
 
@@ -48,6 +48,7 @@ WIDE = frozenset(
     for name in ("ContextManager", "AsyncContextManager", "AbstractContextManager", "AbstractAsyncContextManager")
 ) | frozenset(f"{module}.{name}" for module in ("typing", "collections.abc") for name in ("Iterator", "Generator"))
 GENERATOR = "types.GeneratorType"
+MOST_OWN_CALLS = 2  # of a method on its own instance, one in the other, that may put something in a field
 
 
 class Types:
@@ -255,18 +256,30 @@ class Types:
         return self._captured[variable]
 
     def _kept_in(self, function_id: str, name: str) -> Field | None:
-        _, function = self._symbols.functions[function_id]
+        """The field, unless the method, one that it calls on itself or a function in it may have put another there."""
+        source, function = self._symbols.functions[function_id]
         bound = function.bindings.get(name, ())
-        if len(bound) != 1 or f"{name}()" in function.bindings or not isinstance(bound[0], Attr):
+        if not source.module.traits.duck_typed or len(bound) != 1 or not isinstance(bound[0], Attr):
             return None
         base, field = bound[0].base, bound[0].name
         if not function.own or not isinstance(base, Name) or base.name != function.own:
             return None
-        stores = [node for node in records(function.body) if isinstance(node, Assign)]
-        targets = [part for node in stores for part in records(node.targets)]
-        replaced = any(isinstance(part, Attr) and part.name == field for part in targets)
+        inner = [f for each, (_, f) in self._symbols.functions.items() if each.startswith(f"{function_id}.")]
+        if any(name in _targets(each) for each in inner) or self._replaces(function_id, field, MOST_OWN_CALLS):
+            return None
         known = self.container(Field(Param(function_id, 0), field)) is not None
-        return Field(Captured(function_id, function.own), field) if known and not replaced else None
+        return Field(Captured(function_id, function.own), field) if known else None
+
+    def _replaces(self, function_id: str, field: str, steps: int) -> bool:
+        """Whether a method, or one that it calls on its instance, stores a field."""
+        _, function = self._symbols.functions[function_id]
+        if f".{field}" in _targets(function):
+            return True
+        owner = self._symbols.owner_of(function_id)
+        calls = [node.func for node in records(function.body) if isinstance(node, Call)]
+        own = [f for f in calls if isinstance(f, Attr) and isinstance(f.base, Name) and f.base.name == function.own]
+        called = [self._symbols.method(owner, func.name) for func in own] if steps > 0 else []
+        return any(each is not None and self._replaces(each, field, steps - 1) for each in called)
 
     def returned(self, function_id: str) -> TypeOf | None:
         """What a function is declared to return, or what a generator function makes."""
@@ -337,3 +350,11 @@ class Types:
             return found
         lines = [[a.type for a in self._symbols.ancestors(c.type) if isinstance(a, TypeValue)] for c in classes]
         return next((ClassType(t) for t in lines[0] if all([t in line for line in lines[1:]])), None)
+
+
+def _targets(function: Function) -> set[str]:
+    """What a function stores: the names of variables, and those of attributes with a dot."""
+    stores = [node for node in records(function.body) if isinstance(node, Assign)]
+    parts = [part for node in stores for part in records(node.targets)]
+    variables = {part.name for part in parts if isinstance(part, Name)}
+    return variables | {f".{part.name}" for part in parts if isinstance(part, Attr)}
