@@ -121,6 +121,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     change and the loop skips elements by it, or it puts something in, or the confidence is medium. All else is an
     error.
 
+    A loop over `sys.modules.items()` or `.values()` that asks a module for an attribute is a warning, too: any import,
+    of this thread or of another one, adds to it, and a module may load others when it is asked.
+
     In a program for Python 2 (part of its files cannot run on Python 3) `keys()`, `values()` and `items()` are lists.
 
     No resize, hence silent: giving an existing key another value (the loop's own key, one that it was found equal to, a

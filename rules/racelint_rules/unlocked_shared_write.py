@@ -100,9 +100,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     goes on with it, or with what lies in it (`for job in jobs: job.begin()`, behind a start with `args=(jobs,)`).
 
     In Python a container that a constructor keeps as it was given, `Worker(self.jobs)` or `self.jobs = owner.jobs`, is
-    the one of the maker's field, if all calls pass that and the maker never puts another one there; and a variable that
-    a function inside of a method uses, `jobs = self.jobs`, means the field's, unless the method replaces that. Jobs of
-    an executor of one worker run one after the other.
+    the one of the maker's field, if all calls pass that and nobody ever puts another one there; and a variable that a
+    function inside of a method uses, `jobs = self.jobs`, means the field's, unless the method, or one that it calls on
+    its object, stores the field. Jobs of an executor of one worker run one after the other, as far as they use its
+    object.
 
     A lock that one arm of a branch takes and keeps (`if known { mu.Lock(); defer mu.Unlock() }`), or with which a
     helper returns on some ways, may be held behind it: what it could exclude has low confidence, unless the function

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from racelint.model import (
     Assign,
@@ -231,3 +231,62 @@ def _blocks(stmt: Stmt) -> tuple[Block, ...]:
             return (body, *[handler.body for handler in handlers], orelse, final)
         case _:
             return ()
+
+
+def goes_on(loop: Loop, spot: Span, ends: Callable[[Stmt], bool] = lambda _: False) -> bool:
+    """Whether another turn of a loop may follow on a spot in its body; `ends` tells statements that end the program."""
+    out = _way_out(loop.body, spot, ends)
+    return out is None or (out.kind == "continue" and out.label in ("", loop.label))
+
+
+def _way_out(block: Block, spot: Span, ends: Callable[[Stmt], bool]) -> Jump | None:
+    """The jump that leaves a block in any case once a spot in it has been passed; None if it may come to its end."""
+    at = next((index for index, stmt in enumerate(block) if stmt.span.holds(spot)), None)
+    if at is None:
+        return None
+    out = _way_out_of(block[at], spot, ends)
+    return out if out is not None else _always_left(block[at + 1 :], ends)
+
+
+def _way_out_of(stmt: Stmt, spot: Span, ends: Callable[[Stmt], bool]) -> Jump | None:
+    match stmt:
+        case Jump():
+            return stmt
+        case Loop(body=body, label=label):
+            out = _way_out(body, spot, ends)
+            return out if out is not None and _passes(out, label, "break", "continue") else None
+        case Labelled(body=body, label=label):
+            out = _way_out(body, spot, ends)
+            return out if out is not None and out.label != label else None
+        case _:
+            inner = next((block for block in _blocks(stmt) if _holds(block, spot)), None)
+            return _way_out(inner, spot, ends) if inner is not None else None
+
+
+def _passes(out: Jump, label: str, *kinds: str) -> bool:
+    """Whether a jump leads further out than a loop."""
+    return out.kind not in kinds or out.label not in ("", label)
+
+
+def _always_left(block: Block, ends: Callable[[Stmt], bool]) -> Jump | None:
+    """The jump by which a block is left whatever happens in it."""
+    for stmt in block:
+        match stmt:
+            case Jump():
+                return stmt
+            case Branch(then=then, orelse=orelse):
+                one, two = _always_left(then, ends), _always_left(orelse, ends)
+                if one is not None and two is not None:
+                    return one if one.kind == "continue" else two
+            case Labelled(body=body, label=label):
+                out = _always_left(body, ends)
+                if out is not None and out.label != label:
+                    return out
+            case Hold(body=body):
+                if (out := _always_left(body, ends)) is not None:
+                    return out
+            case _ if ends(stmt):
+                return Jump("raise", None, stmt.span)
+            case _:
+                pass
+    return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from racelint.analysis.branching import blocks
-from racelint.model import Assign, Attr, Await, Block, Call, Const, Eval, Expr, Function, Jump, Loop, Name
+from racelint.analysis.branching import goes_on
+from racelint.model import Assign, Attr, Await, Block, Call, Const, Eval, Expr, Function, Loop, Name
 from racelint.record import records
 from racelint.span import Span
 
@@ -49,7 +49,7 @@ def emissions(function: Function, loop: Loop, passes: Passes) -> list[Emission]:
         part.value.span for part in records(loop.body) if isinstance(part, Await) and isinstance(part.value, Call)
     }
     runs = [each for each in found if each.thrown_away or each.span in awaited or not function.is_async]
-    return [each for each in runs if _goes_on(loop.body, each.span)]
+    return [each for each in runs if goes_on(loop, each.span)]
 
 
 def _told(node: object) -> Call | None:
@@ -84,10 +84,3 @@ def _looked_up(body: Block, walked: set[str]) -> set[str]:
 
     stored = [node for node in records(body) if isinstance(node, Assign) and looks_up(node.value)]
     return {target.name for node in stored for target in node.targets if isinstance(target, Name)}
-
-
-def _goes_on(body: Block, span: Span) -> bool:
-    """Whether another turn follows: no block around the call ends by leaving the loop."""
-    around = [block for block in blocks(body) if any(stmt.span.holds(span) for stmt in block)]
-    last = [block[-1] for block in around]
-    return not any(isinstance(stmt, Jump) and stmt.kind != "continue" for stmt in last)

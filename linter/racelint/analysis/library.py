@@ -60,7 +60,7 @@ class Library(Origins):
         if row is not None:
             self._calls_while_iterating(row, args, keywords, call, state)
         self._note_repetition(name, args, keywords)
-        if args and self.knowledge.walks(name, dict(keywords)):
+        if args and self.knowledge.walks(name, [n for n, given in keywords if given != (NONE,)]):
             self._walk_all(args[0], call, state)
         elif args and self.knowledge.does(name, "walks"):
             self._walk_all(tuple([value for value in args[0] if value in self.calling]), call, state)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racelint.analysis.branching import goes_on
 from racelint.analysis.iteration import iterated_expression
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict, Place
@@ -22,6 +23,7 @@ from racelint.span import Span
 OPERATION = "an import, here or in another thread"
 ASKING = frozenset({"getattr", "hasattr"})
 VALUES = frozenset({"items", "values"})
+OWN = frozenset({"__name__", "__dict__", "__doc__", "__class__", "__spec__", "__loader__", "__package__"})  # all have
 
 
 class Loading:
@@ -59,10 +61,11 @@ def _asked(loop: Loop) -> Span | None:
     names = targeted(loop._replace(target=target)) if target is not None else frozenset()
     for node in records((loop.test, loop.body) if loop.test is not None else loop.body):
         match node:
-            case Attr(base=Name(name=name), span=span) if name in names:
-                return span
+            case Attr(base=Name(name=name), name=attribute, span=span) if name in names:
+                if attribute not in OWN and (loop.test is not None or goes_on(loop, span)):
+                    return span
             case Call(func=Name(name=function), args=(Name(name=name), *_), span=span) if function in ASKING:
-                if name in names:
+                if name in names and (loop.test is not None or goes_on(loop, span)):
                     return span
             case _:
                 pass

@@ -21,6 +21,8 @@ from racelint.analysis.values import Value
 from racelint.analysis.waking import Waking
 from racelint.analysis.ways import MOST_CALLS
 from racelint.knowledge import Knowledge
+from racelint.model import Attr, Call
+from racelint.record import records
 
 
 class StaleWrite(NamedTuple):
@@ -323,8 +325,14 @@ class Suspensions:
             return True
         return self._contexts.root(function_id, entry) == (way[0][0] if way else other.function) and not mine.many
 
+    def _shifts(self, spot: Spot) -> bool:
+        """Whether elements of a list move up: what is told no element takes out the last one, or all of them."""
+        body = self._symbols.functions[spot.function][1].body if is_shift(spot.access) else ()
+        calls = [node for node in records(body) if isinstance(node, Call) and node.span == spot.access.span]
+        return is_shift(spot.access) and not any(isinstance(call.func, Attr) and not call.args for call in calls)
+
     def _resizes(self, function_id: str, entry: Entry, other: Spot, locks: frozenset[str]) -> bool:
-        if isinstance(other.access, Act) or not (is_shift(other.access) or _breaks(other.access)):
+        if isinstance(other.access, Act) or not (self._shifts(other) or _breaks(other.access)):
             return False
         if self._is_thread(other) or overlap(other.locks, locks):
             return False

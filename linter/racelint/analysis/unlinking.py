@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from racelint.analysis.branching import blocks
+from racelint.analysis.branching import goes_on
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict, Place
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import LibraryType, Types
-from racelint.analysis.values import Captured, Field, Param, TypeValue, Value
+from racelint.analysis.values import Builtin, Captured, Field, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Call, Defer, Expr, Function, Jump, Loop, Name
+from racelint.model import Assign, Attr, Call, Defer, Eval, Expr, Function, Loop, Name, Stmt
 from racelint.record import records
-from racelint.span import Span
 
 KIND = "linked list"
 
@@ -32,7 +31,7 @@ class Unlinking:
             function = self._symbols.functions[function_id][1]
             for loop in [node for node in records(function.body) if isinstance(node, Loop) and node.step]:
                 variable = _stepped(loop)
-                if variable and not _is_set(loop, variable):
+                if variable and not _is_set(loop, variable) and not _is_watched(loop):
                     yield from self._in_loop(function_id, function, loop, variable)
 
     def _in_loop(self, function_id: str, function: Function, loop: Loop, variable: str) -> Iterator[Conflict]:
@@ -40,13 +39,24 @@ class Unlinking:
         for call in [node for node in records(loop.body) if isinstance(node, Call) and node not in later]:
             match call:
                 case Call(func=Attr(base=base, name=method), args=(Name(name=name),)) if name == variable:
-                    if self._unlinks(function_id, base, method) and _goes_on(loop, call.span):
+                    if self._unlinks(function_id, base, method) and goes_on(loop, call.span, self._ends(function_id)):
                         path = _path(function_id, function, base)
                         taken = Resize(path, "remove", f".{method}()", (), function_id, call.span)
                         place, stands = Place(function_id, loop.span, base), Place(function_id, call.span)
                         yield Conflict(place, stands, path, KIND, "direct", taken)
                 case _:
                     pass
+
+    def _ends(self, function_id: str) -> Callable[[Stmt], bool]:
+        """What tells the statements of a function that call what ends the program."""
+        module = self._symbols.functions[function_id][0].name
+
+        def ends(stmt: Stmt) -> bool:
+            call = stmt.value if isinstance(stmt, Eval) else None
+            found = self._symbols.static(module, call.func) if isinstance(call, Call) else None
+            return isinstance(found, Builtin) and self._knowledge.does(found.name, "never-returns") is not None
+
+        return ends
 
     def _unlinks(self, function_id: str, base: Expr, method: str) -> bool:
         found = self._types.expressions.of(function_id, base)
@@ -68,11 +78,11 @@ def _is_set(loop: Loop, variable: str) -> bool:
     return any(isinstance(target, Name) and target.name == variable for node in stores for target in node.targets)
 
 
-def _goes_on(loop: Loop, span: Span) -> bool:
-    """Whether the loop's step may follow: no block around a call ends by leaving the loop."""
-    around = [block for block in blocks(loop.body) if any(stmt.span.holds(span) for stmt in block)]
-    last = [block[-1] for block in around]
-    return not any(isinstance(stmt, Jump) and stmt.kind != "continue" for stmt in last)
+def _is_watched(loop: Loop) -> bool:
+    """Whether the loop's test asks for a variable that its body sets: `e != nil && !found`."""
+    asked = {part.name for part in records(loop.test) if isinstance(part, Name)} if loop.test is not None else set()
+    stores = [node for node in records(loop.body) if isinstance(node, Assign)]
+    return any(isinstance(target, Name) and target.name in asked for node in stores for target in node.targets)
 
 
 def _path(function_id: str, function: Function, expr: Expr) -> Value:

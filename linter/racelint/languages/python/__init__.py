@@ -15,7 +15,7 @@ from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
-from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2
+from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2, outdated
 from racelint.languages.python.expressions import WORD
 from racelint.languages.python.libraries import libraries
 from racelint.languages.python.text import decode, encoding, import_root, module_name
@@ -77,7 +77,8 @@ class Python:
             sys.setrecursionlimit(max(limit, DEPTH))
             count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
             module = lowering.module(tree, comments, _is_generated(data[:HEAD]), count)
-            return module._replace(traits=OLD) if is_for_python_2(data) else module
+            traits = OLD if is_for_python_2(data) else module.traits
+            return module._replace(traits=traits._replace(outdated=outdated(data, module)))
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:

@@ -40,13 +40,22 @@ def is_for_python_2(data: bytes) -> bool:
 
     There `keys()`, `values()` and `items()` of a dict are lists, and to change the dict in a loop over one is no error.
     """
-    return (ONLY_2.search(data) or IMPORTED.search(data)) is not None and FOR_BOTH.search(data) is None
+    return ONLY_2.search(data) is not None and FOR_BOTH.search(data) is None
+
+
+def outdated(data: bytes, module: Module) -> frozenset[str]:
+    """The modules that a file imports at once, whatever runs it, and that have other names in Python 3."""
+    if IMPORTED.search(data) is None or FOR_BOTH.search(data) is not None:
+        return frozenset()
+    return frozenset(imported.module for imported in module.imports.values()) & MOVED
 
 
 def are_for_python_2(modules: Sequence[Module], refused: Sequence[str]) -> bool:
     """Whether a program runs on Python 2 alone, by the files of it that do; `refused` is why some cannot be parsed."""
-    old = [module for module in modules if module.traits == OLD]
+    old = [module for module in modules if not module.traits.live_views or module.traits.outdated]
+    names = frozenset[str]().union(*[module.traits.outdated for module in old])
     unparsed = sum(REFUSED.match(message) is not None for message in refused)
-    broken = unparsed + sum(any(i.module in MOVED for i in module.imports.values()) for module in old)
+    # A module of the program's own may have one such name.
+    broken = unparsed + (sum(bool(module.traits.outdated) for module in old) if len(names) > 1 else 0)
     found = unparsed + len(old)
     return broken > 1 and found >= FEWEST and found * SHARE >= len(modules) + len(refused)
