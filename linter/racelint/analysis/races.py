@@ -253,7 +253,7 @@ class Races:
 
         Whether both are there in one process, at one time, on one object is then not sure: of 26 such warnings in 13
         repositories 6 were right (3 of 13 in those that the rule had been mended on for other things, 3 of 13 in
-        others), of 205 others 111.
+        others), of 192 others 111.
         """
         if self.memory.governs(write.function):
             return False
@@ -372,9 +372,9 @@ class Races:
     def _is_ended_by_request(self, use: Spot, store: Spot) -> bool:
         """Whether a request ends the object that a job of the program uses: the job fails as it ends.
 
-        The first method of the object on the way must be one that ends it: `reopen()` goes on. Of four such reports in
-        code that nobody had looked at before none was right; where a thread of the program ends the object, three of
-        five were: the others did not expect that.
+        The first method of the object on the way must be one that ends it: `reopen()` goes on. Neither of two such
+        reports was right; where a thread of the program ends the object, three of four were: the others did not expect
+        that.
         """
         kinds = [self._contexts.roots[spot.entry.context].kind for spot in (use, store)]
         if kinds[0] not in JOBS or kinds[1] not in ("handler", "remote"):

@@ -250,18 +250,24 @@ class Starting(Body):
 
     def is_bound_to_one(self, value: Value) -> bool:
         """Whether a semaphore lets one holder in."""
+        if isinstance(value, Field) and not self.traits.duck_typed and (owner := self._owner(value)):
+            made = self._made_for(owner, value.name)
+            return bool(made) and all([_bound(call) == Const(1) for call in made])
+        made = self._makers(value)
+        return bool(made) and all([_bound(call) in (None, Const(1)) for call in made])
+
+    def _owner(self, path: Field) -> str | None:
+        return path.base.type if isinstance(path.base, TypeValue) else self.types.class_of(path.base)
+
+    def _makers(self, value: Value) -> list[Call]:
+        """The calls whose results are given to a module's variable, or to a field of a class."""
         record = None
         if isinstance(value, Global):
             record = self.symbols.content(value.module).globals.get(value.name)
-        elif isinstance(value, Field):
-            owner = value.base.type if isinstance(value.base, TypeValue) else self.types.class_of(value.base)
-            declared = self.symbols.field(owner, value.name) if owner else None
+        elif isinstance(value, Field) and (owner := self._owner(value)):
+            declared = self.symbols.field(owner, value.name)
             record = declared[1] if declared else None
-            if owner and not self.traits.duck_typed:
-                made = self._made_for(owner, value.name)
-                return bool(made) and all([_bound(call) == Const(1) for call in made])
-        made = [a.value for a in record.values if isinstance(a.value, Call)] if record else []
-        return bool(made) and all([_bound(call) in (None, Const(1)) for call in made])
+        return [a.value for a in record.values if isinstance(a.value, Call)] if record is not None else []
 
     def _made_for(self, owner: str, name: str) -> list[Call]:
         """The calls whose results are given to a field, where types declare their fields."""
@@ -292,16 +298,8 @@ class Starting(Body):
         """Whether an executor has one worker: a queue."""
         if isinstance(owner, Fresh):
             return owner.site.span in self.singles
-        if isinstance(owner, Field) and (holder := self.types.class_of(owner.base)):
-            declared = self.symbols.field(holder, owner.name)
-            values = [assigned.value for assigned in declared[1].values] if declared else []
-            made = [value for value in values if isinstance(value, Call)]
-            return bool(made) and all(_has_one_worker(value) for value in made)
-        if isinstance(owner, Global):
-            record = self.symbols.content(owner.module).globals.get(owner.name)
-            made = [a.value for a in record.values if isinstance(a.value, Call)] if record is not None else []
-            return bool(made) and all(_has_one_worker(value) for value in made)
-        return False
+        made = self._makers(owner)
+        return bool(made) and all(_has_one_worker(call) for call in made)
 
     def _by_start_row(
         self,

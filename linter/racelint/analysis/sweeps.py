@@ -20,6 +20,7 @@ from racelint.model import (
     Hold,
     Item,
     Jump,
+    Labelled,
     Logic,
     Loop,
     Name,
@@ -177,10 +178,10 @@ def assigned(block: Block) -> frozenset[str]:
                 found |= {name}
             case Branch(then=body, orelse=orelse) | Loop(body=body, orelse=orelse):
                 found |= assigned(body) | assigned(orelse)
-            case Try(body=body, handlers=handlers, orelse=orelse):
-                found |= assigned(body) | assigned(orelse)
+            case Try(body=body, handlers=handlers, orelse=orelse, final=final):
+                found |= assigned(body) | assigned(orelse) | assigned(final)
                 found = found.union(*[assigned(handler.body) for handler in handlers])
-            case Hold(body=body):
+            case Hold(body=body) | Labelled(body=body):
                 found |= assigned(body)
             case _:
                 pass

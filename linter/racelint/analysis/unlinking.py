@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from racelint.analysis.branching import goes_on
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict, Place
+from racelint.analysis.sweeps import assigned
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import LibraryType, Types
 from racelint.analysis.values import Builtin, Captured, Field, Param, TypeValue, Value
@@ -31,7 +32,7 @@ class Unlinking:
             function = self._symbols.functions[function_id][1]
             for loop in [node for node in records(function.body) if isinstance(node, Loop) and node.step]:
                 variable = _stepped(loop)
-                if variable and not _is_set(loop, variable) and not _is_watched(loop):
+                if variable and not _is_steered(loop, variable):
                     yield from self._in_loop(function_id, function, loop, variable)
 
     def _in_loop(self, function_id: str, function: Function, loop: Loop, variable: str) -> Iterator[Conflict]:
@@ -72,17 +73,10 @@ def _stepped(loop: Loop) -> str:
             return ""
 
 
-def _is_set(loop: Loop, variable: str) -> bool:
-    """Whether the loop itself goes to another element."""
-    stores = [node for node in records(loop.body) if isinstance(node, Assign)]
-    return any(isinstance(target, Name) and target.name == variable for node in stores for target in node.targets)
-
-
-def _is_watched(loop: Loop) -> bool:
-    """Whether the loop's test asks for a variable that its body sets: `e != nil && !found`."""
-    asked = {part.name for part in records(loop.test) if isinstance(part, Name)} if loop.test is not None else set()
-    stores = [node for node in records(loop.body) if isinstance(node, Assign)]
-    return any(isinstance(target, Name) and target.name in asked for node in stores for target in node.targets)
+def _is_steered(loop: Loop, variable: str) -> bool:
+    """Whether the loop's body goes to another element, or sets what its test asks for: `e != nil && !found`."""
+    asked = [part.name for part in records(loop.test) if isinstance(part, Name)] if loop.test is not None else []
+    return not assigned(loop.body).isdisjoint([variable, *asked])
 
 
 def _path(function_id: str, function: Function, expr: Expr) -> Value:

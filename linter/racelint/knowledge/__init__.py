@@ -373,7 +373,7 @@ class Knowledge:
     def walks(self, name: str, given: Collection[str] = ()) -> bool:
         """Whether a function walks its argument in several steps; under the GIL that may be one.
 
-        `given` are the names of the arguments that are given by name.
+        `given` are the names of the arguments that are given by name, and are something.
         """
         if name in self.walkers:
             return True
