@@ -554,7 +554,7 @@ class Module(Record):
     calls say of what type their object is, the names of what is not only called, and `called` the names of attributes
     that are called. `loads` are all import statements of the file, in whatever scope, where it takes more than an
     outline to know what is imported. `constraint` is the condition on which builds take a file in, in the language's
-    own words. `is_script` says that the file does something if it is run as a program, `installs` under which names
+    own words. `main_code` is where the file does something if it is run as a program, `installs` under which names
     packages are imported that lie in folders of other names, with these (relative to the file's).
     """
 
@@ -577,7 +577,7 @@ class Module(Record):
     called: str = ""
     constraint: str = ""
     loads: tuple[Imported, ...] = ()
-    is_script: bool = False
+    main_code: Span | None = None
     installs: tuple[tuple[str, str], ...] = ()
 
 

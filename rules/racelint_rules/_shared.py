@@ -23,6 +23,7 @@ SEVERITIES = {
     "replace-change": Severity.WARNING, "check-act": Severity.WARNING, "check-use": Severity.WARNING,
     "lost-wakeup": Severity.ERROR,
     "shift-iterate": Severity.WARNING, "hand-out": Severity.WARNING, "count-count": Severity.WARNING,
+    "step-step": Severity.NOTE,
     "store-test": Severity.WARNING, "store-store": Severity.WARNING, "update-reset": Severity.WARNING,
     "overwritten": Severity.WARNING, "write-write": Severity.WARNING, "write-read": Severity.WARNING,
     "sent": Severity.WARNING, "late": Severity.WARNING, "missed-call": Severity.WARNING,
@@ -30,13 +31,14 @@ SEVERITIES = {
     "state-write": Severity.ERROR, "state-read": Severity.ERROR, "loop-write": Severity.ERROR,
 }  # fmt: skip
 OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
-OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "check-act", "replace-change"})
+OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "step-step", "check-act", "replace-change"})
 # What a lock on one side does not mend.
 UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow", "sent", "late", "missed-call"})
 HARM = {
     "resize-iterate": "the iteration raises RuntimeError (changed size during iteration), or misses entries",
     "shift-iterate": "elements move up behind the removed one: the iteration skips some of them",
     "count-count": "one of two increments that overlap is lost: the count is too low",
+    "step-step": "one of two increments that overlap is lost, where threads may change over just in between",
     "hand-out": "whoever iterates over what is returned meets the changes of others: RuntimeError, or missed entries",
     "update-update": "one of two updates that overlap is lost",
     "update-store": "an update that overlaps the store brings the old value back",

@@ -129,7 +129,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       store;
     - a check and an act that depends on it, against a write that falsifies the check, if something is opened or taken
       twice;
-    - two increments of a count that decides nothing, but for those of two callers;
+    - two increments of a count that decides nothing, but for those of two callers, if what is added is no constant,
+      or one side holds a lock, or who counts uses the count (else a note: CPython, from 3.10 on and with the GIL, does
+      not let go between the read and the store of `x += 1`; without the GIL an error);
     - a list that loses elements while it is iterated;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;

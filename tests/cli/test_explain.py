@@ -22,7 +22,7 @@ class Watcher:
         threading.Thread(target=self._sweep).start()
 
     def _run(self):
-        self.count += 1
+        self.count += size()
         with self._lock:
             self._put("a", 1)
 
@@ -30,7 +30,7 @@ class Watcher:
         self.rows[name] = value
 
     def _sweep(self):
-        self.count += 1
+        self.count += size()
         with self._lock:
             for row in self.rows:
                 print(row)
@@ -88,7 +88,9 @@ def test_a_reported_pair_names_the_rule(racelint, tree):
 
 
 def test_a_finding_below_the_shown_level_or_under_a_comment_says_so(racelint, tree):
-    silenced = WATCHER.replace("self.count += 1", "self.count += 1  # racelint: ignore[unlocked-shared-write]")
+    silenced = WATCHER.replace(
+        "self.count += size()", "self.count += size()  # racelint: ignore[unlocked-shared-write]"
+    )
     settings = '[tool.racelint]\nmin-severity = "error"\n'
     text = """\
         import threading

@@ -331,7 +331,7 @@ def test_what_is_safe_does_not_race(name):
 
 def test_what_is_not_safe_does():
     text = SHARED.format(imports="import lib\n", name="lib.Thing")
-    assert parallel(text).shapes() == ["count-count level", "(store-test plain)"]
+    assert parallel(text).shapes() == ["step-step level", "(store-test plain)"]
 
 
 # --- joins ------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_a_loop_is_told_always(tmp_path, model, severity):
 
 
 def test_updates_overlap_more_often_without_the_gil(tmp_path):
-    changes = {"write": "self.count += 1", "other": "self.count += 1"}
+    changes = {"write": "self.count += size()", "other": "self.count += size()"}
     shown = [severity for _, severity, _ in found(tmp_path, MemoryModel.GIL, "return self.count", **changes)]
     raised = [severity for _, severity, _ in found(tmp_path, MemoryModel.FREE_THREADED, "return self.count", **changes)]
     assert (shown, raised) == (["warning"], ["error"])

@@ -35,7 +35,8 @@ def pair(one: str, other: str, *, private: bool = True) -> Parallel:
         ("self.rows.pop('a')", "return [v.x for v in self.rows.values()]", "resize-iterate rows"),
         ("self.rows.clear()", "for k, v in self.rows.items(): print(k)", "resize-iterate rows"),
         ("self.items.pop(0)", "for i in self.items: print(i)", "shift-iterate items"),
-        ("self.n += 1", "self.n += 1", "count-count n"),
+        ("self.n += 1", "self.n += 1", "step-step n"),
+        ("self.n += size()", "self.n += 1", "count-count n"),
         ("self.n += 1", "self.n += 1\nif self.n == 9: print('yes')", "update-update n"),
         ("self.n += 1", "self.n += 1\nif self.n > 9: print('yes')", "(update-update n)"),
         ("self.n += 1", "self.n += 1\ncompute(self.n)\nif self.n > 9: print('yes')", "update-update n"),
@@ -215,7 +216,7 @@ def test_one_thread_does_not_race_with_itself_but_many_do():
     """
     once = "threading.Thread(target=self._work).start()"
     assert parallel(text.format(start=once)).shapes() == []
-    assert parallel(text.format(start=f"[{once} for _ in range(3)]")).shapes() == ["count-count n"]
+    assert parallel(text.format(start=f"[{once} for _ in range(3)]")).shapes() == ["step-step n"]
 
 
 def test_threads_with_an_object_each_share_globals_only():
@@ -393,7 +394,7 @@ def test_captured_variables_are_shared_by_what_one_call_starts():
             for _ in names:
                 threading.Thread(target=add).start()
     """)
-    assert found.shapes() == ["count-count n"]
+    assert found.shapes() == ["step-step n"]
 
 
 # --- confidence -------------------------------------------------------------------------------------------------------
@@ -420,7 +421,7 @@ def test_a_long_way_makes_it_unlikely():
         "        threading.Thread(target=self._step0).start()\n        threading.Thread(target=self._add).start()\n"
         f"{steps}    def _step8(self): self.n += 1\n    def _add(self): self.n += 1\n"
     )
-    assert found.shapes() == ["(count-count n)"]
+    assert found.shapes() == ["(step-step n)"]
 
 
 def test_a_class_that_was_guessed_by_its_field_is_less_sure():

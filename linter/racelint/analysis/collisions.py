@@ -19,7 +19,7 @@ IDENTITIES = frozenset({"opened", "holder", "object"})  # of what is stored: two
 ERROR = 3  # of SEVERITY
 SEVERITY = {
     "resize-iterate": 3, "update-update": 3, "update-store": 3, "replace-change": 3, "check-act": 3,
-    "lost-wakeup": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2,
+    "lost-wakeup": 3, "check-use": 2, "shift-iterate": 2, "hand-out": 2, "count-count": 2, "step-step": 1,
     "store-test": 2, "store-store": 2, "update-reset": 2, "overwritten": 2, **SHAPES,
 }  # fmt: skip
 

@@ -55,6 +55,9 @@ def is_constant(detail: str) -> bool:
     return detail == NOTHING or detail.partition(" ")[0] == A_CONSTANT
 
 
+STEP = "step"  # an update by a constant
+
+
 def is_same_constant(first: Access | Act, second: Access | Act) -> bool:
     """Whether two accesses store one constant: whoever comes last stores what is there already."""
     return first.detail == second.detail and first.detail.startswith(f"{A_CONSTANT} ")
@@ -67,8 +70,9 @@ class Access(Record):
     without fear that it is not there, "measure" asks for its size), "snapshot" copies one at once, "hand-out" returns
     one, "update" is `x += 1`, "alter" calls what changes the state of a library's object.
     `detail` says what a store stores ("none", "constant" and which one in Go, "fresh" for a new container, "empty" for
-    one without entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), how a
-    container behaves ("mapping", "list"), or which entry an "update-item" means ("=" and the key, `OWN_KEY`).
+    one without entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), an
+    update ("step" by a constant, "computed"), how a container behaves ("mapping", "list"), or which entry an
+    "update-item" means ("=" and the key, `OWN_KEY`).
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended,
     `running` where what may still run was started.
     """

@@ -13,6 +13,7 @@ from racelint.analysis.objects import OWN, SHARED
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places
 from racelint.analysis.repeating import Repeating
+from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Field, Param
@@ -25,7 +26,7 @@ class Parallel:
 
     def __init__(
         self, symbols: Symbols, places: Places, contexts: Contexts, collisions: Collisions, callers: Callers,
-        goroutines: Goroutines, memory: Memory, repeating: Repeating, effects: dict[str, Effects],
+        goroutines: Goroutines, memory: Memory, repeating: Repeating, effects: dict[str, Effects], scripts: Scripts,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -36,6 +37,7 @@ class Parallel:
         self._callers = callers
         self._goroutines = goroutines
         self._repeating = repeating
+        self._scripts = scripts
         self._run_by: dict[int, frozenset[str]] | None = None  # what _loops_of tells, made when it is asked for
 
     def may_meet(self, place: Place, first: int, second: int) -> bool:
@@ -53,6 +55,8 @@ class Parallel:
         if "process" in (one.kind, two.kind) or not self._places.related(write.located.type, other.located.type):
             return Silence.APART
         if self._contexts.are_in_two_processes(write.entry.context, other.entry.context):
+            return Silence.APART
+        if self._scripts.are_apart(write, other):
             return Silence.APART
         if self._symbols.is_ordered_by_steps(write.function):
             return self._goroutines.parallel(write, one, other, two)

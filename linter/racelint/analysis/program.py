@@ -29,14 +29,16 @@ from racelint.analysis.latefields import LateFields
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.leaving import Leaving
 from racelint.analysis.loading import Loading
+from racelint.analysis.mentions import Mentions
 from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.overwriting import Overwriting
 from racelint.analysis.places import Place, Places
+from racelint.analysis.product import Product
 from racelint.analysis.races import Races, one_a_cause
 from racelint.analysis.sending import Sending
 from racelint.analysis.spots import Pair, sides_of
 from racelint.analysis.summaries import Summaries
-from racelint.analysis.summary import Conflict
+from racelint.analysis.summary import Conflict, functions_of
 from racelint.analysis.suspension import Suspensions
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.takeable import TakeableLocks
@@ -117,8 +119,12 @@ class Program:
         """Every container that is resized while an iteration over it goes on, in reported sources."""
         describe = Describe(self._symbols, self._types, self._summaries.usage)
         with _deep_recursion():
-            for found in list(self._conflicts()):  # by then all calls are known
+            conflicts = list(self._conflicts())  # by then all calls are known
+            mentions = Mentions(self._symbols, Product(self._symbols, self._summaries.effects)) if conflicts else None
+            for found in conflicts:
                 conflict = self._typed(found)
+                if mentions is not None and any(map(mentions.is_forgotten, functions_of(conflict))):
+                    conflict = conflict._replace(doubtful=True)
                 row = self._knowledge.kinds.get(conflict.kind)
                 handed = handed_out(conflict, self._summaries.effects, self._symbols)
                 yield told(conflict, describe, row.live if row else "", row.growth if row else "", handed)

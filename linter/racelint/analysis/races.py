@@ -15,6 +15,7 @@ from racelint.analysis.effects import (
     MEASURED,
     OWN_KEY,
     SETTING,
+    STEP,
     TOLD,
     WHOLE,
     Access,
@@ -37,6 +38,7 @@ from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.repeating import Repeating
+from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
@@ -86,8 +88,9 @@ class Races:
         )  # fmt: skip
         self._importing = importing
         self._parallel = Parallel(
-            symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating, effects
-        )
+            symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating, effects,
+            Scripts(symbols, contexts, self.ways),
+        )  # fmt: skip
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
         self._tested = {place for place, spots in self.spots.items() if any(_decides_by(spot) for spot in spots)}
@@ -164,7 +167,7 @@ class Races:
         if self.identity.never_one(write, other):
             return Silence.APART
         if shape == "update-update" and not self.is_tested(place):
-            shape = "count-count"
+            shape = "step-step" if self._are_steps(place, write, other) else "count-count"
         if self._is_harmless_mostly(place, shape, write, other) or self._is_doubtful(place, shape, write, other):
             confidence = 1
         elif MAYBE in (write.receiver, other.receiver):
@@ -284,7 +287,7 @@ class Races:
                 if own and all(self._contexts.roots[spot.entry.context].kind in JOBS for spot in (write, other)):
                     return True  # each job has an entry of its own
                 return not self._is_drawn(place)  # a threshold is passed one step later
-            case "count-count":
+            case "count-count" | "step-step":
                 figures = measures(place.name) or any(map(self._measures, (write, other)))
                 idle = self._are_callers(write, other) and not self._is_drawn(place)
                 return figures or idle or not self._is_read(place) or self._is_restarted(place)
@@ -402,6 +405,16 @@ class Races:
             return False  # what is tested is whether it is there
         looped = isinstance(write.access, Access) and write.access.looped
         return looped or self._contexts.is_looped(write.function, write.entry)
+
+    def _are_steps(self, place: Place, write: Spot, other: Spot) -> bool:
+        """Whether two `x += 1` of which nobody uses the result, and which nobody cares to guard, are one step each.
+
+        CPython, from 3.10 on and with the GIL, lets threads change over where a function begins and where a loop goes
+        back, so not between the read of x, the addition of a constant and the store. Of eight such counts that were
+        told two were worth mending.
+        """
+        steps = write.access.detail == other.access.detail == STEP
+        return steps and not (write.locks or other.locks or self._is_drawn(place))
 
     def _is_drawn(self, place: Place) -> bool:
         """Whether a value matters exactly: who updates it goes on with it, or something is decided by one value."""

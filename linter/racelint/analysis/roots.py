@@ -129,7 +129,7 @@ class Roots:
             effects = self._product.effects.get(function_id)
             if effects is None or function_id in known:
                 continue
-            if function.name == "<module>" and not effects.starts_any and not source.module.is_script:
+            if function.name == "<module>" and not effects.starts_any and source.module.main_code is None:
                 continue  # a module runs at import, before anything is started
             if function.is_public and not application.is_uncalled(function_id):
                 awaits = function.is_async or self._symbols.is_coroutine(function_id, self._knowledge)

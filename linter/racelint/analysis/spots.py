@@ -47,8 +47,9 @@ class Pair(NamedTuple):
     """Two accesses that may collide: `shape` says how, `evidence` why they are known to run in parallel.
 
     Shapes: "resize-iterate", "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup",
-    "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "hand-out", "overwritten",
-    "late" (first stored when the reader has been started), "missed-call".
+    "replace-change", "store-test", "store-store", "shift-iterate" (a list), "count-count", "step-step"
+    (counted by constants, for people), "hand-out", "overwritten", "late" (first stored when the reader has been
+    started), "missed-call".
     `evidence` is "contexts", "documented" or "admitted" (two callers, of a type that says or shows
     that they may), "late-lock" (a lock that is made when it is missing),
     "late-local" (so is a place for what each thread has of its own), "guard" (held at `held` of

@@ -66,7 +66,7 @@ class Starting(Body):
     """Applies the knowledge of what starts callables."""
 
     opening = False  # the value at hand comes from a call that opens something
-    updating = False  # the assignment at hand is `x += ...`
+    updating = ""  # of the assignment at hand, if it is `x += ...`: "step" by a constant, else "computed"
 
     def _share_captured(self, callee: Value, state: State) -> None:
         """A closure that is started knows the project's objects that variables of this function hold by then."""

@@ -8,7 +8,7 @@ from racelint.analysis.asking import Asking
 from racelint.analysis.body import MOST_EVENTS, visible
 from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
-from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, WHOLE, common, is_shared_path
+from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, STEP, WHOLE, common, is_shared_path
 from racelint.analysis.loops import iterated
 from racelint.analysis.paths import element, root, union, unite
 from racelint.analysis.settling import is_settled
@@ -44,6 +44,7 @@ from racelint.model import (
     Build,
     Call,
     Collect,
+    Const,
     Defer,
     Delete,
     Eval,
@@ -276,7 +277,7 @@ class Statements(Calls, Asking):
             self.keep_function(owner, path.name, values)
         if is_shared_path(path) or self._is_known_elsewhere(root(path)):
             kind = "update" if self.updating else "store"
-            self.note(path, kind, span, state, "computed" if self.updating else self._stored(values))
+            self.note(path, kind, span, state, self.updating or self._stored(values))
             if kind == "store" and self.traits.duck_typed and all([self._is_of_call(value) for value in values]):
                 self.effects.of_call.add(span)
             for value in values:
@@ -454,9 +455,9 @@ class Statements(Calls, Asking):
                 if (path := element(base, key)) != UNKNOWN:
                     state.heap[path] = result
         else:
-            self.updating = True
+            self.updating = STEP if isinstance(stmt.value, Const) else "computed"
             self.assign(stmt.target, result, state)
-            self.updating = False
+            self.updating = ""
 
     def _changes_in_place(self, value: Value, operator: str) -> bool:
         container = self.types.container(value)

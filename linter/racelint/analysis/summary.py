@@ -51,6 +51,16 @@ class Conflict(NamedTuple):
     leaves: bool = False
 
 
+def functions_of(conflict: Conflict) -> set[str]:
+    """The functions without which a conflict cannot be: of the loop, of the change, and of the way in.
+
+    Not a way out that callbacks are offered: users call it.
+    """
+    registered = {conflict.registered.function} if conflict.registered is not None else set()
+    change = set() if conflict.leaves else {conflict.resize.function}
+    return {conflict.loop.function, *change, *registered}
+
+
 Stored: TypeAlias = Expr | int | None  # what is put into a flag: an expression, or one of a helper's arguments
 
 

@@ -32,9 +32,9 @@ class Race:
     `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
     "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change",
     "store-test", "store-store", "state-write", "state-read", "loop-write",
-    "shift-iterate", "count-count", "hand-out", "overwritten" (threads), "late" (a constructor stores it when it has
-    started who reads it), "missed-call" (a callback is kept when all that are kept have been called), "stale-write" and
-    "crossed-iteration" and, of a list, "shifted-iteration" (tasks of one loop, across a suspension), "hollow" (behind a
+    "shift-iterate", "count-count", "step-step" (counted by constants, for people), "hand-out", "overwritten" (threads),
+    "late" (a constructor stores it when it has started who reads it), "missed-call" (a callback is kept when all that
+    are kept have been called), "stale-write" and "crossed-iteration" and, of a list, "shifted-iteration" (tasks of one loop, across a suspension), "hollow" (behind a
     lock that protects nothing).
     `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
     they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is

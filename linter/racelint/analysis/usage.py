@@ -38,6 +38,10 @@ class Usage:
         """The functions that are known to call one, sorted."""
         return sorted({caller for caller, _ in self._calls.get(function, {})})
 
+    def callers_by_name(self, name: str) -> list[str]:
+        """The functions that call methods of a name, of whatever object, sorted."""
+        return sorted(self._named.get(name, ()))
+
     def sites(self, function: str) -> list[tuple[str, Span]]:
         """Where one is known to be called, sorted: the calling functions and the spans."""
         return sorted(self._calls.get(function, {}))

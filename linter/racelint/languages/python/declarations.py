@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from racelint.languages.python.annotations import dotted, type_ref
 from racelint.languages.python.expressions import mangled
-from racelint.languages.python.running import installs, is_script
+from racelint.languages.python.running import installs, main_code
 from racelint.languages.python.scopes import FunctionNode, FunctionScope, bound_names, parameters_of
 from racelint.languages.python.statements import Statements
 from racelint.model import (
@@ -75,7 +75,7 @@ class Lowering(Statements):
             annotations=self.all_annotations(),
             mentions=" ".join(sorted(self.mentions)),
             loads=tuple(dict.fromkeys(self.loads)),
-            is_script=is_script(body),
+            main_code=main_code(body),
             installs=installs([function.body for function in self._functions.values()]),
         )
 

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator
 
 from racelint.model import Assign, Block, Branch, Build, Call, Const, Expr, Name, Op
 from racelint.record import records
+from racelint.span import Span
 
 PACKAGES = "package_dir"
 
 
-def is_script(body: Block) -> bool:
-    """Whether a module calls something if it is run as a program: `if __name__ == "__main__": main()`."""
+def main_code(body: Block) -> Span | None:
+    """Where a module calls something if it is run as a program: `if __name__ == "__main__": main()`."""
     for stmt in body:
         match stmt:
             case Branch(test=Op(operator="==", operands=(Name(name="__name__"), Const(value="__main__"))), then=then):
-                return any(isinstance(part, Call) for part in records(then))
-    return False
+                return stmt.span if any(isinstance(part, Call) for part in records(then)) else None
+    return None
 
 
 def installs(bodies: Iterable[Block]) -> tuple[tuple[str, str], ...]:

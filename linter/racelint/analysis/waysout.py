@@ -1,0 +1,102 @@
+"""Ways out: whether what the program itself hands to a way in leads to the way out while it is called.
+
+Names are compared, not objects: `events.connect("x", self.on_x)` hands over whatever is called `on_x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.usage import Usage
+from racelint.model import Attr, Build, Call, Closure, Expr, Function, Name
+from racelint.record import records
+
+MOST_CALLS = 5  # from a callback to the way out
+OF_CONTAINERS = frozenset({"remove", "discard", "pop", "add", "append", "insert"})  # who calls them means a container
+
+
+class WaysOut:
+    """Answers for pairs of methods by which callbacks come and go."""
+
+    def __init__(self, symbols: Symbols, usage: Usage, product: Iterable[str]) -> None:
+        """`product` is what the program consists of: tests and examples show what users may do, not what it does."""
+        self._symbols = symbols
+        self._usage = usage
+        self._product = {function: symbols.functions[function][1] for function in product}
+        self._handed: dict[str, set[str]] | None = None  # by the name of a method, what its calls hand over
+        self._known: dict[tuple[str, str], bool | None] = {}
+
+    def are_taken(self, joins: str, leaves: str) -> bool | None:
+        """Whether what is handed to one function leads to a call of the other; None if the program calls neither."""
+        if (joins, leaves) not in self._known:
+            self._known[joins, leaves] = self._judge(joins, leaves)
+        return self._known[joins, leaves]
+
+    def _judge(self, joins: str, leaves: str) -> bool | None:
+        leading = self._leading(leaves)
+        if not leading:
+            return None
+        handed = self._handed_to(_last(joins))
+        named = {function.name for function in self._product.values()}
+        if handed.isdisjoint(named):  # a variable that goes over a table of them
+            handed = self._handed_to("")
+        return not handed.isdisjoint(_last(function) for function in leading)
+
+    def _leading(self, leaves: str) -> set[str]:
+        """The functions of the program from which a few calls lead to one, that one apart."""
+        name = _last(leaves)
+        named = () if name in OF_CONTAINERS else self._usage.callers_by_name(name)
+        found, at = set[str](), {*self._usage.callers(leaves), *named}
+        for _ in range(MOST_CALLS):
+            at = {function for function in at if function in self._product and function not in found}
+            found |= at
+            at = {caller for function in at for caller in self._usage.callers(function)}
+        return found - {leaves}
+
+    def _handed_to(self, name: str) -> set[str]:
+        """The names of what is handed to methods of a name, as arguments or by decorators; of what tables have if it is
+        "".
+        """
+        if self._handed is None:
+            self._handed = {}
+            for function in self._product.values():
+                for to, handed in (*_arguments(function), *_decorated(function)):
+                    self._handed.setdefault(to, set()).add(handed)
+        return self._handed.get(name, set())
+
+
+def _arguments(function: Function) -> Iterator[tuple[str, str]]:
+    """What a function hands to calls: the name of what is called, and of each argument; "" and what is in displays."""
+    for node in records(function.body):
+        if isinstance(node, Build):
+            for name in _names(node):
+                yield "", name
+        if isinstance(node, Call) and isinstance(node.func, Attr | Name):
+            for argument in (*node.args, *[value for _, value in node.keywords]):
+                for name in _names(argument):
+                    yield node.func.name, name
+
+
+def _decorated(function: Function) -> Iterator[tuple[str, str]]:
+    """To what the decorators of a function hand it: `@events.connect("x")`."""
+    for decorator in function.decorators:
+        to = decorator.func if isinstance(decorator, Call) else decorator
+        if isinstance(to, Attr | Name):
+            yield to.name, function.name
+
+
+def _names(argument: Expr) -> Iterator[str]:
+    """The names of functions that an argument may be: itself, in a display, or what `partial()` is given."""
+    match argument:
+        case Attr(name=name) | Name(name=name):
+            yield name
+        case Closure(function=function):
+            yield _last(function)
+        case Build(parts=parts) | Call(args=parts):
+            for part in parts:
+                yield from _names(part)
+
+
+def _last(function_id: str) -> str:
+    return function_id.rpartition(":")[2].rpartition(".")[2]
