@@ -31,17 +31,17 @@ class Race:
 
     `symbol` is the place (`Type.field`, `module:name`). `shape` says how they collide: "resize-iterate",
     "update-update", "update-store", "update-reset", "check-act", "check-use", "lost-wakeup", "replace-change",
-    "store-test", "store-store", "state-write", "state-read", "loop-write",
-    "shift-iterate", "count-count", "step-step" (counted by constants, for people), "hand-out", "overwritten" (threads),
-    "late" (a constructor stores it when it has started who reads it), "missed-call" (a callback is kept when all that
-    are kept have been called), "stale-write" and "crossed-iteration" and, of a list, "shifted-iteration" (tasks of one loop, across a suspension), "hollow" (behind a
-    lock that protects nothing).
-    `evidence` is "contexts" (two contexts, proven), "documented" (two callers, of a type whose documentation says that
-    they may), "admitted" (two callers, of a type whose code shows that), "late-lock" (a lock that is made when it is
-    missing), "late-local" (so is a place for what each thread has of its own), "guard" (`guard` is held at `held` of
-    `total` accesses), "hollow" (`guard` was given back as soon as it was taken) or "suspension". `first` is where the
-    finding stands. `confidence` is 1 (low) to 3 (high). `check` is where the read stands that an act depends on, None
-    if neither access is one. `takeable` is a lock that the first side could take.
+    "store-test", "store-store", "state-write", "state-read", "loop-write", "shift-iterate", "count-count",
+    "step-step" (counted by constants, for people), "hand-out", "overwritten" (threads), "late" (a constructor
+    stores it when it has started who reads it), "missed-call" (a callback is kept when all that are kept have been
+    called), "stale-write" and "crossed-iteration" and, of a list, "shifted-iteration" (tasks of one loop, across a
+    suspension), "hollow" (behind a lock that protects nothing). `evidence` is "contexts" (two contexts, proven),
+    "documented" (two callers, of a type whose documentation says that they may), "admitted" (two callers, of a type
+    whose code shows that), "late-lock" (a lock that is made when it is missing), "late-local" (so is a place for
+    what each thread has of its own), "guard" (`guard` is held at `held` of `total` accesses), "hollow" (`guard` was
+    given back as soon as it was taken) or "suspension". `first` is where the finding stands. `confidence` is 1
+    (low) to 3 (high). `check` is where the read stands that an act depends on, None if neither access is one.
+    `takeable` is a lock that the first side could take.
     """
 
     symbol: str
