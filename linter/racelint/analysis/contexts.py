@@ -106,7 +106,8 @@ class Contexts:
     runs_once: Callable[[str], object] = never  # whether a program runs a function once, if at all
     modes: dict[str, frozenset[Mode]] = field(default_factory=dict)  # by a function, what the process is that runs it
     modes_of_starts: dict[tuple[str, Span], frozenset[Mode]] = field(default_factory=dict)  # by a starter and its spot
-    processes: dict[int, frozenset[str]] = field(default_factory=dict)  # the outermost functions that start a context
+    outermost: dict[int, frozenset[str]] = field(default_factory=dict)  # of the functions that start a context
+    separate: frozenset[str] = frozenset()  # what is started as a process of its own
     covered: set[int] = field(default_factory=set)  # contexts whose starter waits for them before it returns
     inherited: dict[int, frozenset[str]] = field(default_factory=dict)  # locks of who has started a context and waits
     consuming: set[str] = field(default_factory=set)  # what a started context takes one result after the other from
@@ -115,12 +116,12 @@ class Contexts:
 
     def are_in_two_processes(self, first: int, second: int) -> bool:
         """Whether only a process of its own starts one of two contexts, and not the other one; callers are outside."""
-        if not self.processes:
+        inside = self.separate
+        if not inside or "process" in (self.roots[first].kind, self.roots[second].kind):
             return False
-        inside = frozenset([context.function for context in self.roots if context.kind == "process"])
         outside = frozenset({EXTERNAL})
         one, two = (
-            outside if self.roots[i].is_external else self.processes.get(i, frozenset()) for i in (first, second)
+            outside if self.roots[i].is_external else self.outermost.get(i, frozenset()) for i in (first, second)
         )
         return bool(one) and bool(two) and one.isdisjoint(two) and (one <= inside or two <= inside)
 

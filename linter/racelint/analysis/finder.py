@@ -59,7 +59,8 @@ class Finder:
         self._drop_never_started()
         leading = Leading(self._symbols, self._summaries.effects, self._edges)
         self._found.started_under = leading.started_under(self._found.roots)
-        self._found.processes = leading.processes(self._found.roots)
+        self._found.separate = frozenset(c.function for c in self._found.roots if c.kind == "process")
+        self._found.outermost = leading.outermost(self._found.started_under, self._found.separate)
         self._found.turning = {f: leading.to(f) for f, effects in self._product.effects.items() if effects.polls}
         self._found.consuming = set(leading.consumed_by(self._takers()))
         return self._found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from racelint.analysis.contexts import Context
 from racelint.analysis.edges import Edges
@@ -38,21 +38,20 @@ class Leading:
                     todo.extend(self._callers.get(function_id, ()))
         return {function_id: frozenset(indexes) for function_id, indexes in found.items()}
 
-    def processes(self, roots: Iterable[Context]) -> dict[int, frozenset[str]]:
-        """The outermost functions that start each context, if the program has processes: of these, what they run.
+    def outermost(
+        self, under: Mapping[str, frozenset[int]], separate: frozenset[str]
+    ) -> dict[int, frozenset[str]]:  # fmt: skip
+        """The outermost functions that start each context, or what a process of its own runs that starts it.
 
-        What a process has in memory is a copy of its own.
+        `under` says which contexts each function starts, `separate` what processes run: what one has in memory is a
+        copy of its own.
         """
-        roots = tuple(roots)
-        inside = {context.function for context in roots if context.kind == "process"}
-        if not inside:
-            return {}
         outermost: dict[int, set[str]] = defaultdict(set)
-        for function_id, indexes in self.started_under(roots).items():
-            if function_id in inside or not self._callers.get(function_id):
+        for function_id, indexes in under.items():
+            if function_id in separate or not self._callers.get(function_id):
                 for index in indexes:
                     outermost[index].add(function_id)
-        return {i: frozenset(tops) for i, tops in outermost.items() if roots[i].kind != "process"}
+        return {index: frozenset(tops) for index, tops in outermost.items()}
 
     def _makers(self, context: Context) -> list[str]:
         """The functions that start the object whose method a library runs, a thread by inheritance, or else make it."""
