@@ -88,8 +88,12 @@ class Attributes(Body):
             return []
         methods = [self.symbols.method(subtype, name) for subtype in sorted(self.symbols.subtypes(owner))]
         found = list(dict.fromkeys([method for method in methods if method is not None]))
-        plain = not any([self.symbols.functions[each][1].is_property for each in found])
-        return found if plain and len(found) <= MOST_SUPPLIED else []
+        if any([self.symbols.functions[each][1].is_property for each in found]):
+            return []
+        if len(found) > MOST_SUPPLIED:
+            self.effects.demanded.update(found)  # too many to follow, but callers from outside they have none
+            return []
+        return found
 
     def _in_embedded(self, base: Value, name: str, path: Value, state: State) -> Values | None:
         """What a field of a struct made here is, if a struct of a library was put into that which has the field."""

@@ -63,6 +63,7 @@ class Edges:
                 self._keep(path, value)
         self._bind_arguments()
         for function_id, effects in product.effects.items():
+            self.called |= effects.demanded
             self._link(function_id, effects)
 
     def _keep(self, path: Value, value: Value) -> None:

@@ -216,6 +216,7 @@ class Effects:
     of_call: set[Span] = field(default_factory=set)  # stores of what this very call was given, or a part of it
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
     asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
+    demanded: set[str] = field(default_factory=set)  # methods of many classes below that are called on the own object
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
     owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
     sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over

@@ -1,7 +1,8 @@
 """Mentions: in a language where any object may be asked for any method, one whose name nobody writes has no caller.
 
 Only where the repository shows more than the program itself, its tests or examples: what users of a library call is
-nearly always called there. A method that neither the program nor they speak of is left over.
+nearly always called there. A method that neither the program nor they speak of is left over; so is a function of a
+module that others import, and all that a class has which is no part of another one, if their names stand nowhere else.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
+from racelint.model import Function, Type
 
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
+SHORTEST = 6  # letters of a name that is looked for in whole texts
 
 
 class Mentions:
@@ -30,17 +33,52 @@ class Mentions:
         )
         self._names = {name for source in sources.values() for name in source.module.mentions.split()}
         self._beginnings = tuple([name for name in self._names if name.endswith("_")])
+        self._sources = sources
+        self._words: set[str] | None = None
+        self._imported: set[str] | None = None
 
     def is_forgotten(self, function_id: str) -> bool:
         """Whether no code of the repository gets at a method, and no library may do so by a contract of its own."""
         source, function = self._symbols.functions[function_id]
-        if not self._is_shown_in_use or not function.owner or not source.module.traits.duck_typed:
+        if not self._is_shown_in_use or not source.module.traits.duck_typed:
             return False
+        if not function.owner:
+            return self._is_unnamed(function) and self._is_undecorated(function_id) and self._is_imported(source.name)
+        if self._is_of_nobody(self._symbols.owner_of(function_id)):
+            return True
         if function.name.startswith("__") and function.name.endswith("__"):
             return False
         if function.name in self._names or function.name.startswith(self._beginnings):
             return False  # a beginning: the rest of the name is put together
         return self._is_undecorated(function_id) and not self._symbols.is_open(self._symbols.owner_of(function_id))
+
+    def _is_unnamed(self, declared: Function | Type) -> bool:
+        """Whether no text of the repository has the name of a function or type of a module, but for its declaration."""
+        if self._words is None:
+            self._words = {word for source in self._sources.values() for word in source.module.words.split()}
+        name, is_nested = declared.name, "." in declared.qualname
+        return len(name) >= SHORTEST and not is_nested and name not in self._words
+
+    def _is_of_nobody(self, type_id: str) -> bool:
+        """Whether nobody makes an object of a class, and nobody finds it below another one."""
+        if type_id not in self._symbols.types:
+            return False
+        source, record = self._symbols.types[type_id]
+        bases = [self._symbols.static(source.name, base) for base in record.bases]
+        plain = all(base == Builtin("object") for base in bases) and not record.decorators
+        return plain and self._is_unnamed(record)
+
+    def _is_imported(self, module: str) -> bool:
+        """Whether some file imports a module, or something out of it; others are found by tools that look for files."""
+        if self._imported is None:
+            self._imported = set()
+            for source in self._sources.values():
+                for each in source.module.loads:
+                    name = each.absolute(source.path, source.name)
+                    for whole in (name,) if each.name is None else (name, f"{name}.{each.name}"):
+                        found = self._symbols.module(whole, source)
+                        self._imported |= {found} if found is not None else set()
+        return module in self._imported
 
     def _is_undecorated(self, function_id: str) -> bool:
         source, function = self._symbols.functions[function_id]

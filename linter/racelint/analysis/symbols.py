@@ -45,6 +45,7 @@ from racelint.span import Span
 MODULE = "<module>"
 SETTER = ".setter"  # ends the qualified name of what runs where a property is assigned
 # Bases of which all is known, and which call no method that the knowledge tables do not name.
+DATA = frozenset({"dict", "list", "set", "frozenset", "tuple", "str", "bytes", "int", "float"})
 CLOSED = ("object", "abc.", "enum.", "threading.", "typing.", "Exception", "ValueError", "RuntimeError")
 # Packages, files and types of Go that stand in for others in tests.
 STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"})
@@ -342,7 +343,7 @@ class Symbols:
     def is_open(self, type_id: str) -> bool:
         """Whether a type may have fields and callers that its sources do not show, by a base that is a library's."""
         for ancestor in self.ancestors(type_id):
-            if isinstance(ancestor, Builtin) and not ancestor.name.startswith(CLOSED):
+            if isinstance(ancestor, Builtin) and ancestor.name not in DATA and not ancestor.name.startswith(CLOSED):
                 return True
             if isinstance(ancestor, TypeValue):
                 source, record = self.types[ancestor.type]

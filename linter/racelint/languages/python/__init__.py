@@ -8,7 +8,8 @@ import re
 import sys
 import tokenize
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from racelint.finding import Fix, Remedy
@@ -27,6 +28,7 @@ DEPTH = 4_000
 TEST_WORDS = frozenset({"test", "tests", "testing"})  # of a folder's name
 TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis", "testtools"})
 SPOKEN_OF = re.compile(rb"""\.\s*([A-Za-z_]\w*)|(["'])([^\s"']{2,100})\2""")  # attributes, and texts that may be names
+LONG_WORD = re.compile(r"[A-Za-z_]\w{5,}")
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
 # Made of another program: what races between threads does not race between the coroutines that people have written.
 REWRITTEN = re.compile(rb"\bfrom (?:the )?(?:original|source) (?:file )?[\"'`]?[\w./-]+\.py\b(?!\.\w)")
@@ -78,7 +80,8 @@ class Python:
             count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
             module = lowering.module(tree, comments, _is_generated(data[:HEAD]), count)
             traits = OLD if is_for_python_2(data) else module.traits
-            return module._replace(traits=traits._replace(outdated=outdated(data, module)))
+            words = " ".join(sorted(_words(text, module)))
+            return module._replace(traits=traits._replace(outdated=outdated(data, module)), words=words)
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:
@@ -218,6 +221,17 @@ def _spoken_of(data: bytes) -> set[str]:
     for attribute, _, text in SPOKEN_OF.findall(data):
         found.update([attribute.decode()] if attribute else WORD.findall(text.decode("utf-8", "replace")))
     return found
+
+
+def _words(text: str, module: Module) -> Iterator[str]:
+    """The longer words of a file, but for names of functions and types that stand there once: where they are declared.
+
+    Shorter ones are everywhere.
+    """
+    declared = {name for name in (*module.functions, *module.types) if "." not in name}
+    for word, times in Counter(LONG_WORD.findall(text)).items():
+        if times > 1 or word not in declared:
+            yield word
 
 
 def _lines_with(text: bytes, data: bytes) -> list[int]:
