@@ -271,8 +271,8 @@ class Guards:
         confidence = 1 if any(act.caught for act in acts) and shape in ("check-use", "check-act") else 2
         if any(self._is_split(act, lock) for act in acts):
             confidence = 1  # two critical sections: what the second one needs it mostly tests again
-        if shape == "check-use" and any(act.kind == "lookup" for act in acts):
-            confidence = 1  # mostly the key is the caller's own
+        if shape == "check-use" and (first.function == second.function or any(act.kind == "lookup" for act in acts)):
+            confidence = 1  # mostly the key is the caller's own, and who comes too late finds that it is gone
         far = self._races.ways.is_far(breach, MOST_CALLS - 1) or self._races.ways.is_far(other, MOST_CALLS - 1)
         callback = "unknown" in [self._contexts.roots[spot.entry.context].kind for spot in (breach, other)]
         found_by_name = place.kind == "field" and not breach.located.own and not breach.entry.sure

@@ -17,13 +17,14 @@ from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Field, Param
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Block, Branch, Build, Call, Const, Expr, Name, Stmt
+from racelint.model import Assign, Attr, Block, Branch, Build, Call, Const, Expr, Handler, Name, Op, Stmt, Try
 from racelint.record import records
 from racelint.span import Span
 
 MOST_CALLS = 4  # from the thread's root to the read
 MOST_OWN_CALLS = 2  # of methods of the object, from its constructor to what makes something run
 LATER = re.compile("timer|later|delay|schedule", re.IGNORECASE)
+OF_ANYTHING = frozenset({"Exception", "BaseException", "AttributeError"})  # what catches a missing field, too
 PAUSES = frozenset({"wait", "sleep", "acquire"})
 
 
@@ -167,7 +168,7 @@ class LateFields:
             return None  # of an object that the thread makes
         own = method.parameters[0].name
         stores = _stored(function.body, own)
-        if name in stores or any(isinstance(node, Const) and node.value == name for node in records(function.body)):
+        if name in stores or any(_asks_for(node, name) for node in records(function.body)):
             return None
         found = [
             node.span
@@ -177,7 +178,14 @@ class LateFields:
         first = min(found, default=None)
         if first is None or self._pauses(reader, first):
             return None
-        return None if any(self._is_idle(*step, own) for step in (*way, (reader, first))) else first
+        steps = (*way, (reader, first))
+        return None if any(self._is_idle(*step, own) or self._is_caught(*step) for step in steps) else first
+
+    def _is_caught(self, function_id: str, spot: Span) -> bool:
+        """Whether an exception handler takes whatever happens in a spot: the thread goes on, and finds it next time."""
+        body = self._symbols.functions[function_id][1].body
+        tries = [node for node in records(body) if isinstance(node, Try) and _stands_in(spot, node.body)]
+        return any(_catches_all(handler) for node in tries for handler in node.handlers)
 
     def _is_idle(self, function_id: str, spot: Span, own: str) -> bool:
         """Whether a spot stands in a loop over what is mostly empty at first: a local list, or one made empty."""
@@ -278,6 +286,25 @@ def _written(expr: Expr) -> str:
             return f"{base}.{name}"
         case _:
             return ""
+
+
+def _asks_for(node: object, name: str) -> bool:
+    """Whether something asks whether there is a field: by a text, or by `hasattr`, which stands for a comparison."""
+    match node:
+        case Const(value=value):
+            return value == name
+        case Op(operator="is not", operands=(Attr(name=asked, span=span), _)):
+            return asked == name and span == node.span
+        case _:
+            return False
+
+
+def _stands_in(spot: Span, block: Block) -> bool:
+    return any(stmt.span.holds(spot) for stmt in block)
+
+
+def _catches_all(handler: Handler) -> bool:
+    return handler.caught is None or (isinstance(handler.caught, Name) and handler.caught.name in OF_ANYTHING)
 
 
 def _is_pause(call: Call) -> bool:

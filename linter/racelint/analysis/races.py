@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.callers import Callers
 from racelint.analysis.closing import Closing
-from racelint.analysis.collisions import ERROR, SEVERITY, Collisions
+from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import (
@@ -25,7 +25,7 @@ from racelint.analysis.effects import (
     is_same_constant,
 )
 from racelint.analysis.gates import Gates
-from racelint.analysis.gathering import Gathering
+from racelint.analysis.gathering import CONSTRUCTORS, Gathering
 from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
@@ -300,7 +300,9 @@ class Races:
             case "check-use" | "check-act":
                 return self._is_mild(shape, write, other)
             case "shift-iterate":  # the loop goes on: it is a matter of what the two mean to do
-                return any(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
+                contexts = [self._contexts.roots[spot.entry.context] for spot in (write, other)]
+                asked = all(context.kind == "handler" for context in contexts)  # one is told that it comes too late
+                return asked or any(context.is_external for context in contexts)
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write" | "write-read":
@@ -313,6 +315,8 @@ class Races:
                 return self._is_figure(place) or self._stays_the_same(place)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
+                if self._is_first(stored):
+                    return True  # there is nothing yet that could be lost
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
             case _:
                 return False
@@ -341,6 +345,8 @@ class Races:
             return True  # the entry that is made too much is mostly dropped
         if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
+        if shape == "check-use" and write.access.kind in REMOVALS and write.function == other.function:
+            return True  # who comes too late to take it out finds that it is gone
         if shape == "check-act" and made == "object" and not callers and not self._is_emptied(act):
             return True  # what stays is one or the other, and nothing is left open
         if shape != "check-use":
@@ -356,6 +362,10 @@ class Races:
         """Whether what an act stores, where it found nothing, is given up again elsewhere."""
         stores = [spot for spot in self.spots.get(act.located.place, ()) if spot.access.kind in STORES]
         return any(spot.function != act.function for spot in stores)
+
+    def _is_first(self, store: Spot) -> bool:
+        """Whether a constructor stores a field of its object: mostly for the first time, whatever it has started."""
+        return store.located.own and self._symbols.functions[store.function][1].name in CONSTRUCTORS
 
     def _is_at_border(self, store: Spot) -> bool:
         """Whether a function gives a place its first or its last value."""

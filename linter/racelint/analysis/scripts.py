@@ -1,7 +1,7 @@
 """Scripts: in a language in which any file may be run as a program, which process a context can be in.
 
-`if __name__ == "__main__": main()`: what happens there happens in a process that runs this file. What else a module does
-when it is loaded happens where it is imported.
+`if __name__ == "__main__": main()`: what happens there happens in a process that runs this file. What else a module
+does when it is loaded happens where it is imported.
 """
 
 from __future__ import annotations
