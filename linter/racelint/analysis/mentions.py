@@ -42,6 +42,8 @@ class Mentions:
         source, function = self._symbols.functions[function_id]
         if not self._is_shown_in_use or not source.module.traits.duck_typed:
             return False
+        if function.name == MODULE:
+            return False
         if not function.owner:
             return self._is_unnamed(function) and self._is_undecorated(function_id) and self._is_imported(source.name)
         if self._is_of_nobody(self._symbols.owner_of(function_id)):

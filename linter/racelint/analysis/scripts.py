@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Effects
+from racelint.analysis.importing import package_of
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
@@ -64,7 +65,7 @@ class Scripts:
         if origin.is_main:
             return origin.module != script
         reached = self._imported_by(script)
-        return reached is not None and origin.module not in reached
+        return reached is not None and package_of(origin.module) not in reached
 
     def _of(self, spot: Spot) -> frozenset[Origin] | None:
         """The modules whose own code leads to an access; None if others may, too."""
@@ -106,10 +107,14 @@ class Scripts:
         reached = self._imported_by(script)
         starter = self._contexts.roots[spot.entry.context].starter
         way = self._ways.functions(spot) | ({starter} if starter is not None else set())
-        return reached is not None and any(self._symbols.functions[each][0].name not in reached for each in way)
+        names = [package_of(self._symbols.functions[each][0].name) for each in way]
+        return reached is not None and any(name not in reached for name in names)
 
     def _imported_by(self, script: str) -> frozenset[str] | None:
-        """The modules of the project that one imports, and that these import; None if it looks for others by itself."""
+        """The modules of the project that one imports, and that these import; None if it looks for others by itself.
+
+        Of several of one name any may be meant.
+        """
         if script not in self._reached:
             self._reached[script] = self._follow(script)
         return self._reached[script]
@@ -125,7 +130,7 @@ class Scripts:
             if not LOADERS.isdisjoint(source.module.mentions.split()):
                 return None
             todo += self._loaded(source)
-        return frozenset(found)
+        return frozenset(map(package_of, found))
 
     def _loaded(self, source: Source) -> list[str]:
         """The modules that a file imports, in whatever scope, and the packages around them."""
