@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from racelint.analysis.defaults import Defaults, picks_elements
-from racelint.analysis.handing import dotted
 from racelint.analysis.holders import Holders
+from racelint.analysis.homemade import BY_HAND
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
 from racelint.analysis.sharing import Change
@@ -31,11 +31,13 @@ from racelint.analysis.values import (
     Value,
     View,
 )
+from racelint.analysis.written import dotted
 from racelint.knowledge import Knowledge
 from racelint.model import Assign, Attr, Call, Expr, Name
 from racelint.record import records
 
 WRITES = ("[...]", "del")  # operations on entries
+TAKING = frozenset({".pop()", ".popitem()"})
 HOLDS = 2  # fields that hold what a field holds
 
 
@@ -99,7 +101,8 @@ class Caches:
                 if origin.kind == "default" and (_last_name(origin.start) in meant or function_id.endswith(MODULE)):
                     continue  # the function says itself that it changes the preset; so does a module as it is set up
                 chain = [function_id, *[call.function for call in change.calls], change.function]
-                if not self._is_own(origin, chain) and self._counts(origin, target, change):
+                own = self._is_own(origin, chain) and not (self._is_by_hand(origin) and change.operation in TAKING)
+                if not own and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
                     copied = origin.kind in ("half", "part") or any(_is_copied(step, origin) for step in way)
                     yield CacheWrite(origin, change, function_id, target, copied)
@@ -120,6 +123,10 @@ class Caches:
             elif any(function.startswith(f"{member}.") for member in family):
                 return True
         return False
+
+    def _is_by_hand(self, origin: Origin) -> bool:
+        """Whether a function keeps what it has fetched: its class may complete that, but not take parts out of it."""
+        return origin.kind == "memo" and self._summaries.remembering.get(origin.by) == BY_HAND
 
     def _keeps_entries(self, function_id: str, start: Value) -> bool:
         """Whether a method is of the class that has a cache in a field, and has made all containers in it."""

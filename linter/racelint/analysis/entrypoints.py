@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Set
 from racelint.analysis.contexts import Context
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import Effects
-from racelint.analysis.handing import dotted
 from racelint.analysis.objects import FRESH, OWN, SHARED
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import RESULTS, LibraryType
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
+from racelint.analysis.written import dotted
 from racelint.knowledge import EntryRow
 from racelint.model import Assign, Attr, Call, Const, Expr, Function, Jump, Name
 from racelint.record import records

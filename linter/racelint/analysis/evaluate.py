@@ -10,7 +10,7 @@ from racelint.analysis.conditions import Conditions, is_path
 from racelint.analysis.deferring import Deferring
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
-from racelint.analysis.paths import bounded, containers, element, one_of, union, unite
+from racelint.analysis.paths import bounded, containers, element, one_of, only, union, unite
 from racelint.analysis.state import TASKS, State, join, surely_held
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.types import ClassType, LibraryType
@@ -226,7 +226,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         bases, keys = self.use(expr.base, state), self.evaluate(expr.key, state)
         if isinstance(expr.key, Op) and expr.key.operator == "slice":
             return tuple([self.copied(base, self.site(expr.span, state)) for base in bases])
-        key = keys[0] if len(keys) == 1 else UNKNOWN
+        key = only(keys)
         result: Values = ()
         for base in bases:
             result = union(result, self._read_item(base, key, keys, expr.span, state))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 
 from racelint.analysis.body import Body, Keywords
 from racelint.analysis.existence import says_of
+from racelint.analysis.homemade import BY_HAND, remembers_by_hand
 from racelint.analysis.paths import copy_of, root
 from racelint.analysis.sharing import Registration
 from racelint.analysis.state import State
@@ -18,6 +20,7 @@ from racelint.analysis.values import (
     Cached,
     Captured,
     Copy,
+    Element,
     Field,
     Fresh,
     FunctionValue,
@@ -34,10 +37,12 @@ from racelint.analysis.values import (
     Values,
 )
 from racelint.analysis.wrapping import is_view
+from racelint.analysis.written import dotted
 from racelint.knowledge.sharing import CacheRow, HandlerRow, matches
-from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name
+from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name, Source
 from racelint.span import Span
 
+CACHES = re.compile("cache", re.IGNORECASE)
 _MADE = frozenset({Fresh, Result, Unknown})
 
 
@@ -49,10 +54,15 @@ class Handing(Body):
 
     def remembered(self, function_id: str, function: Function, results: Values, call: Span, state: State) -> Values:
         """What a function that remembers its results has made is shared by all who call it."""
-        gives = self._remembers(function_id, function) if function.decorators else ""
+        gives = self._remembers(function_id, function)
         if not gives:
             return results
         site = self.site(call, state)
+        if gives == BY_HAND:
+            data = [v for v in results if type(v) is Element or self._is_kept_data(v)]
+            return tuple(
+                dict.fromkeys([Cached(function_id, site, self.type_name(v)) if v in data else v for v in results])
+            )
         results = (Result(site),) if function.is_generator else results  # a coroutine by the decorator's doing
         kept = [v for v in results if self._is_kept_data(v)]
         found = {v: self._given_again(function_id, gives, site, self.type_name(v)) for v in kept}
@@ -77,10 +87,23 @@ class Handing(Body):
         if known is None:
             source, _ = self.symbols.functions[function_id]
             found = [self._memo(source.name, decorator) for decorator in function.decorators]
+            if not found:
+                return self._remembers_by_hand(function_id, source, function)
             own = self._begins_empty(source.name, function) or is_view(function_id, function, self.summaries)
             known = "" if own else max(found)
             self.summaries.remembering[function_id] = known
         return known
+
+    def _remembers_by_hand(self, function_id: str, source: Source, function: Function) -> str:
+        """Whether a function keeps what it has fetched in a cache of its own making."""
+        known = ""
+        if self.traits.duck_typed and CACHES.search(source.module.words):
+            known = BY_HAND if remembers_by_hand(function, self._names_cache) else ""
+        self.summaries.remembering[function_id] = known
+        return known
+
+    def _names_cache(self, name: str) -> bool:
+        return self.knowledge.sharing.says(name, "cache")
 
     def _begins_empty(self, module: str, function: Function) -> bool:
         """Whether all that a function does is to make an empty container: a place to keep things, not a result."""
@@ -332,19 +355,3 @@ def named_in(expr: Expr) -> tuple[str, ...]:
     if isinstance(expr, Name) and expr.scope == "global":
         names.append(expr.name)
     return tuple(names)
-
-
-def dotted(expr: Expr | None) -> str:
-    """A path of names as text; what is no name is left out."""
-    match expr:
-        case Name(name=name):
-            return name.partition("@")[0]
-        case Attr(base=base, name=name):
-            inner = dotted(base)
-            return f"{inner}.{name}" if inner else name
-        case Call(func=func):
-            return dotted(func)
-        case Item(base=base):
-            return dotted(base)
-        case _:
-            return ""

@@ -19,7 +19,7 @@ from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
-from racelint.analysis.values import Element, Field, Global, Literal, Param, Value
+from racelint.analysis.values import Element, Field, FunctionValue, Global, Literal, Param, Partial, Value, Values
 from racelint.analysis.waysout import WaysOut
 from racelint.model import Assign, Attr, Call, Closure, Expr, Function, Jump, Loop, Name, Parameter
 from racelint.record import records
@@ -194,7 +194,27 @@ class Leaving:
                 key = self._key(event.container) if not event.calls else None
                 if key in keys and key is not None and self._is_offered(function_id, event, key):
                     found.setdefault(key, []).append(Change(function_id, event))
+            for key, left in self._given_to_leave(function_id):
+                if key in keys:
+                    found.setdefault(key, []).append(left)
         return found
+
+    def _given_to_leave(self, function_id: str) -> Iterator[tuple[Key, Change]]:
+        """What a function returns for its caller to leave by: `return partial(self._remove, self.gone, callback)`."""
+        for given in self._summary(function_id).returns:
+            if not isinstance(given, Partial) or not isinstance(given.callee, FunctionValue):
+                continue
+            left, bound = given.callee.function, given.callee.receiver is not None
+            for event in self._summary(left).resizes:
+                if event.change != "remove" or event.operation not in TAKING or event.calls:
+                    continue
+                containers: Values = (event.container,)
+                if isinstance(event.container, Param):
+                    index = event.container.index - bound
+                    containers = given.args[index] if 0 <= index < len(given.args) else ()
+                for key in dict.fromkeys(map(self._key, containers)):
+                    if key is not None:
+                        yield key, Change(left, event)
 
     def _is_offered(self, function_id: str, event: Resize, key: Key) -> bool:
         """Whether callers say by an argument what goes in, or out; or by a handle that they were given."""

@@ -8,7 +8,7 @@ from racelint.analysis.body import (
 from racelint.analysis.effects import RUNNING, STATEFUL
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
-from racelint.analysis.paths import bounded, copy_of, element, lazy, union, unite, view
+from racelint.analysis.paths import bounded, copy_of, element, lazy, only, union, unite, view
 from racelint.analysis.settling import is_filler
 from racelint.analysis.state import Held, State
 from racelint.analysis.summary import Place
@@ -237,7 +237,7 @@ class Library(Origins):
             return (self.copied(base, self.site(call, state)),)
         position = container.insert.get(name, 0)
         keys = args[position] if 0 <= position < len(args) else ()
-        key = keys[0] if len(keys) == 1 else UNKNOWN
+        key = only(keys)
         result: Values = (Result(self.site(call, state)),)
         change = container.change(name)
         if name in container.reads and change != "remove":

@@ -13,6 +13,7 @@ from racelint.analysis.paths import (
     field,
     lazy,
     mentions,
+    only,
     root,
     seen_as,
     uncopied,
@@ -141,7 +142,7 @@ class Operations(Body):
                 return unite([self.read(self.place(owner, name), state) for owner in self.evaluate(base, state)])
             case Item(base=base, key=key):
                 bases, keys = self.evaluate(base, state), self.evaluate(key, state)
-                known = keys[0] if len(keys) == 1 else UNKNOWN
+                known = only(keys)
                 return unite([self.read(element(owner, known), state) for owner in bases])
             case Name(name=name, scope="local") if name in self.function.cells:
                 self.pointed.add(name)

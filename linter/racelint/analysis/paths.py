@@ -383,6 +383,15 @@ def containers(value: Value) -> tuple[Value, ...]:
             return (value,)
 
 
+def only(keys: Values) -> Value:
+    """The key that alternatives stand for: the only one, or the one at which a loop stands, whatever it walks."""
+    if len(keys) == 1:
+        return keys[0]
+    sites = {key.site if isinstance(key, Member) else None for key in keys}
+    site = sites.pop() if len(sites) == 1 else None
+    return Member(UNKNOWN, site) if site is not None else UNKNOWN
+
+
 def one_of(alternatives: Values) -> Value:
     """What stands for a variable that holds one of several values, as long as it holds the same."""
     if len(alternatives) == 1:

@@ -10,7 +10,7 @@ from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
 from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, STEP, WHOLE, common, is_shared_path
 from racelint.analysis.loops import iterated
-from racelint.analysis.paths import element, root, union, unite
+from racelint.analysis.paths import element, only, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State
 from racelint.analysis.summary import Frame
@@ -371,7 +371,7 @@ class Statements(Calls, Asking):
     def _put_item(
         self, base: Value, keys: Values, values: Values, span: Span, state: State, *, sliced: bool
     ) -> None:  # fmt: skip
-        known = keys[0] if len(keys) == 1 else UNKNOWN
+        known = only(keys)
         self.mutate(base, "slice assignment" if sliced else "[...] =", "content", span, state, keys)
         self.fill(base, "[...] =", values, span, state, known)
         container = self.types.container(base)
@@ -449,7 +449,7 @@ class Statements(Calls, Asking):
                 container = self.types.container(base)
                 if container is not None and container.missing:  # else the key was read just now: it is there
                     self.change(base, "insert", f"[...] {stmt.operator}=", keys, stmt.span, state)
-                key = keys[0] if len(keys) == 1 else UNKNOWN
+                key = only(keys)
                 if stmt.operator == "append":
                     self.fill(base, "[...] =", result, stmt.span, state, key)
                 if (path := element(base, key)) != UNKNOWN:

@@ -28,7 +28,7 @@ DEPTH = 4_000
 TEST_WORDS = frozenset({"test", "tests", "testing"})  # of a folder's name
 TEST_PACKAGES = frozenset({"unittest", "pytest", "_pytest", "nose", "hypothesis", "testtools"})
 SPOKEN_OF = re.compile(rb"""\.\s*([A-Za-z_]\w*)|(["'])([^\s"']{2,100})\2""")  # attributes, and texts that may be names
-LONG_WORD = re.compile(r"[A-Za-z_]\w{5,}")
+LONG_WORD = re.compile(r"[A-Za-z_]\w{4,}")
 GENERATED = re.compile(rb"^#.*(@generated|[Gg]enerated (by|from)|DO NOT EDIT)", re.MULTILINE)
 # Made of another program: what races between threads does not race between the coroutines that people have written.
 REWRITTEN = re.compile(rb"\bfrom (?:the )?(?:original|source) (?:file )?[\"'`]?[\w./-]+\.py\b(?!\.\w)")
