@@ -19,6 +19,7 @@ SHARED = {
     "default": "{origin} is a preset: whoever reads it next gets what was changed here",
     "chosen": "{origin} is one object for all who take it",
     "half": "{origin} is copied to be changed, and the copy shares with it what it refers to",
+    "sibling": "others take a copy of {origin} before they change it",
     "argument": "the default of {origin} is made once: all calls without that argument share it",
     "state": "{origin} is copied to be changed, and the copy shares what lies deeper with it",
     "part": "an entry of {origin} is copied to be changed, and the copy shares what lies deeper with it",
@@ -26,12 +27,24 @@ SHARED = {
 }
 MIRRORED = {"library", "mirror"}  # what is asked for has more readers, and the truth is elsewhere
 HARMLESS = {"cache", "setting", "state", "half"}
-NAMED = {"memo", "mirror", "cache", "lazy", "option", "setting", "default", "chosen", "live"}  # by a name for all
+NAMED = {
+    "memo",
+    "mirror",
+    "cache",
+    "lazy",
+    "option",
+    "setting",
+    "default",
+    "chosen",
+    "live",
+    "sibling",
+}  # by a name for all
 HARM = {
     "argument": "the next call without that argument finds what this one has left there",
     "state": "what was to be a copy changes the original",
     "half": "what was to be a copy changes the original",
     "part": "what was to be a copy changes the original",
+    "sibling": "what was meant for this one stays there for all that follow",
     "chosen": "whoever takes it next gets what was changed for this one",
     "setting": "the next one who reads the setting gets what was meant for this one",
     "option": "the next one who reads the setting gets what was meant for this one",
@@ -125,8 +138,12 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
       filled from outside, for everybody but that class; values computed once and kept under a cache's name;
     - settings (`traitlets` with `config=True`, `oslo.config`), presets (constants in capitals), if they are changed
       under another name than their own; `__dict__` of a shared object, if another function has asked for it;
+    - what a function gives that looks into a cache first and puts there what it has fetched, under the same key; its
+      class may complete that, but not take parts out of it;
     - a parameter's default that is a list or dict; a mapping of an object or module that is copied to be changed, and
       changed deeper than the copy goes;
+    - what a function changes by a variable that has an object's field, or a module's variable, and then makes use of,
+      if other functions take a copy of that before they change it (`headers = self.headers.copy()`);
     - an entry of what a function is given, if it is copied to be changed, and changed deeper than the copy goes;
     - in Go a parameter's struct that is copied to be changed likewise (unless all callers put the result in the place
       of what they gave: `config = config.Merge(other)`), and a variable's object that a function takes as one of

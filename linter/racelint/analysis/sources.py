@@ -26,11 +26,12 @@ class Origin(Record):
 
     `kind` is "library" (a library's cache), "memo" (a function that remembers its results), "handler" (what a cache
     gives to a registered function), "mirror" (a class that follows changes elsewhere), "cache" (one by its name),
-    "lazy" (computed once and kept under a cache's name), "option", "setting", "default", "chosen" (a variable's object,
-    one of several that a function may take), "half" (it was copied to be changed, but not all of it), "argument" (a
-    parameter's default), "live", "state" or "part" (of what a function is given; a copy is changed deeper than it
-    goes). `start` is the path that is shared, or within which things are; `owner` the class or module whose own changes
-    do not count, `by` what the source calls it.
+    "lazy" (computed once and kept under a cache's name), "option", "setting", "default", "chosen" (a variable's
+    object, one of several that a function may take), "half" (it was copied to be changed, but not all of it),
+    "sibling" (others copy it before they change it), "argument" (a parameter's default), "live", "state" or "part"
+    (of what a function is given; a copy is changed deeper than it goes). `start` is the path that is shared, or
+    within which things are; `owner` the class or module whose own changes do not count, `by` what the source calls
+    it.
     """
 
     kind: str

@@ -52,13 +52,12 @@ class Conflict(NamedTuple):
 
 
 def functions_of(conflict: Conflict) -> set[str]:
-    """The functions without which a conflict cannot be: of the loop, of the change, and of the way in.
+    """The functions of the program without which a conflict cannot be: of the loop, of the change, and of the way in.
 
-    Not a way out that callbacks are offered: users call it.
+    A way in or out that is offered to callbacks is for users to call.
     """
-    registered = {conflict.registered.function} if conflict.registered is not None else set()
-    change = set() if conflict.leaves else {conflict.resize.function}
-    return {conflict.loop.function, *change, *registered}
+    registered = (conflict.registered.function,) if conflict.registered is not None else ()
+    return {conflict.loop.function, *(() if conflict.leaves else (conflict.resize.function, *registered))}
 
 
 Stored: TypeAlias = Expr | int | None  # what is put into a flag: an expression, or one of a helper's arguments
