@@ -169,7 +169,7 @@ class Edges:
         self.calls[caller].append((callee, site))
         if self._symbols.is_ordered_by_steps(caller):
             self.sites[caller, site.span, callee] = site
-        if caller != callee:
+        if not f"{caller}.".startswith(f"{callee}."):  # it calls itself again, by a function in it or not
             self.called.add(callee)
 
     def _overrides(self, site: CallSite, caller: str) -> list[str]:

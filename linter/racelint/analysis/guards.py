@@ -201,7 +201,7 @@ class Guards:
         yield function
 
     def _breaches(self, place: Place, lock: str, spots: list[Spot]) -> Iterator[Pair]:
-        guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot)]
+        guarded = [spot for spot in spots if lock in _guarding(spot) and not self._is_early(spot, lock)]
         writes = [spot for spot in guarded if spot.is_write]
         own, left = self._one_writer(spots), MOST_PAIRS
         for breach in spots:
@@ -214,7 +214,7 @@ class Guards:
                 or self.constructs(breach)
             ):
                 continue
-            if self._is_early(breach) or self._is_own_writer(own, breach, lock):
+            if self._is_early(breach, lock) or self._is_own_writer(own, breach, lock):
                 continue
             if by_steps and self._is_told(self._way_in(breach)[1]):
                 continue
@@ -341,11 +341,15 @@ class Guards:
             return False
         return not any(identity.is_family(each.rpartition(".")[0], place.owner) for each in sides(breach.locks))
 
-    def _is_early(self, spot: Spot) -> bool:
-        """Whether an access comes before something is started, in a language in which that is the only order."""
+    def _is_early(self, spot: Spot, lock: str = "") -> bool:
+        """Whether an access comes before something is started, in a language in which that is the only order.
+
+        Who takes a lock there, be it the read side, is not alone: others have come by before.
+        """
         if not self._races.memory.governs(spot.function):
             return False
-        return bool(spot.before) or isinstance(root(spot.access.path), Fresh | Captured)
+        alone = bool(spot.before) and (not lock or lock not in sides(spot.locks))
+        return alone or isinstance(root(spot.access.path), Fresh | Captured)
 
     def _way_in(self, spot: Spot) -> tuple[int, str]:
         return spot.entry.context, self._contexts.root(spot.function, spot.entry)

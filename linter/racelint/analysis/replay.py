@@ -120,7 +120,7 @@ class Replay(Locking, Origins, Owning, Touching):
         results = substitute.values(returned)  # paths in it mean what they held before the call
         if state.reads is not None and len(returned) == 1 and isinstance(returned[0], Field):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
-        self._replay_stores(summary, substitute, call, state)
+        self._replay_stores(function_id, summary, substitute, call, state)
         self._replay_locks(summary, function, substitute, call, state)
         self._replay_asks(summary, substitute, call)
         self._replay_starts(summary, bound, substitute, call, state)
@@ -461,10 +461,14 @@ class Replay(Locking, Origins, Owning, Touching):
                 if operation == WAIT:
                     self.wait_for_group(known[0], state)
 
-    def _replay_stores(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
+    def _replay_stores(
+        self, function_id: str, summary: Summary, substitute: Substitute, call: Span, state: State
+    ) -> None:  # fmt: skip
         """Paths that the callee has given other values."""
         news: dict[Value, Values] = {}
         for path, values in summary.stores.items():
+            if isinstance(path, Captured) and self._is_of_another_call(path, function_id):
+                continue
             assigned = substitute.values(values)
             match path:
                 case Field(base=base, name=name):
@@ -494,6 +498,14 @@ class Replay(Locking, Origins, Owning, Touching):
                     news[target] = assigned
         state.heap.update(news)
         substitute.renew()
+
+    def _is_of_another_call(self, variable: Captured, callee: str) -> bool:
+        """Whether a variable is one of a function that is at work here, and comes by again: that call has its own.
+
+        What is called can change this one only if it is a function that stands in it.
+        """
+        inner = f"{variable.function}."
+        return f"{self.id}.".startswith(inner) and not callee.startswith(inner)
 
     def _act_in_callee(
         self, read: Read, path: Value, assigned: Values, summary: Summary, call: Span, state: State
