@@ -138,8 +138,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
       filled from outside, for everybody but that class; values computed once and kept under a cache's name;
     - settings (`traitlets` with `config=True`, `oslo.config`), presets (constants in capitals), if they are changed
       under another name than their own; `__dict__` of a shared object, if another function has asked for it;
-    - what a function gives that looks into a cache first and puts there what it has fetched, under the same key; its
-      class may complete that, but not take parts out of it;
+    - what a function gives that looks into a cache first and puts there what it has fetched, under the same key, if
+      parts of it are taken out (who completes it, or keeps it up to date, mostly means to);
     - a parameter's default that is a list or dict; a mapping of an object or module that is copied to be changed, and
       changed deeper than the copy goes;
     - what a function changes by a variable that has an object's field, or a module's variable, and then makes use of,

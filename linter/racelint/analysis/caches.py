@@ -40,7 +40,7 @@ from racelint.record import records
 from racelint.span import Span
 
 WRITES = ("[...]", "del")  # operations on entries
-TAKING = frozenset({".pop()", ".popitem()"})
+TAKING = frozenset({".pop()", ".popitem()", ".remove()", ".clear()", "del"})
 HOLDS = 2  # fields that hold what a field holds
 
 
@@ -105,8 +105,8 @@ class Caches:
                 if origin.kind == "default" and (_last_name(origin.start) in meant or function_id.endswith(MODULE)):
                     continue  # the function says itself that it changes the preset; so does a module as it is set up
                 chain = [function_id, *[call.function for call in change.calls], change.function]
-                own = self._is_own(origin, chain) and not (self._is_by_hand(origin) and change.operation in TAKING)
-                if not own and self._counts(origin, target, change):
+                meant_so = self._is_meant(origin, change) or self._is_own(origin, chain)
+                if not meant_so and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
                     copied = origin.kind in ("half", "part") or any(_is_copied(step, origin) for step in way)
                     yield CacheWrite(origin, change, function_id, target, copied)
@@ -128,9 +128,10 @@ class Caches:
                 return True
         return False
 
-    def _is_by_hand(self, origin: Origin) -> bool:
-        """Whether a function keeps what it has fetched: its class may complete that, but not take parts out of it."""
-        return origin.kind == "memo" and self._summaries.remembering.get(origin.by) == BY_HAND
+    def _is_meant(self, origin: Origin, change: Change) -> bool:
+        """Whether what a function keeps by hand is completed or kept up to date; nothing is to be taken out of it."""
+        by_hand = origin.kind == "memo" and self._summaries.remembering.get(origin.by) == BY_HAND
+        return by_hand and change.operation not in TAKING
 
     def _keeps_entries(self, function_id: str, start: Value) -> bool:
         """Whether a method is of the class that has a cache in a field, and has made all containers in it."""

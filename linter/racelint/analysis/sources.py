@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from racelint.analysis.homemade import BY_HAND
 from racelint.analysis.ownstores import OwnStores
 from racelint.analysis.paths import root
 from racelint.analysis.presets import is_preset, is_template
@@ -108,14 +107,12 @@ class Sources:
         return found if isinstance(found, Global) else None
 
     def _owner(self, function_id: str) -> str:
-        """The class of a property that remembers what it is, or of a method that makes a part of its object's state, or
-        that remembers by hand.
+        """The class of a property that remembers what it is, or of a method that makes a part of its object's state.
 
         What the class changes of it is its own affair.
         """
         source, function = self._symbols.functions[function_id]
-        by_hand = self._summaries.remembering.get(function_id) == BY_HAND
-        own = function.owner and (function.is_property or by_hand or is_own_state(function_id, self._summaries))
+        own = function.owner and (function.is_property or is_own_state(function_id, self._summaries))
         return f"{source.name}:{function.owner}" if own else ""
 
     def _preset_of_any(self, base: Value, name: str) -> Origin | None:
