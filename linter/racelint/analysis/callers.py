@@ -43,10 +43,10 @@ class Callers:
         caller = write if roots[write.entry.context].is_external else other
         if context.starter is None and not self._is_begun(context) and self._leads_up(caller):
             return 1
-        if made and all(not roots[index].is_external for index in made):
-            return 1  # the objects are made by what runs there
         started_in = context.starter or context.function
         owner = self._symbols.owner_of(started_in)
+        if made and all(not roots[index].is_external for index in made) and not self._runs_for(owner, context, caller):
+            return 1  # the objects are made by what runs there
         place = write.located.place
         if place.kind in ("global", "captured") or self._identity.is_family(owner, write.located.type):
             return 3 if context.starter else 2
@@ -60,6 +60,12 @@ class Callers:
             return 1  # who has both may keep to an order
         shape = self._collisions.shape(write, other)
         return 2 if shape in ("resize-iterate", "check-act", "update-update", "replace-change") else 1
+
+    def _runs_for(self, owner: str, context: Context, caller: Spot) -> bool:
+        """Whether a method of the object has started what runs, and its user comes by another one, whoever that is."""
+        by_steps = self._symbols.is_ordered_by_steps(caller.function)
+        own = context.starter is not None and caller.located.own
+        return by_steps and own and self._identity.is_family(owner, caller.located.type)
 
     def _comes_by(self, caller: Spot, owner: str) -> bool:
         """Whether a caller comes in by a method of a class, and reaches the object by a field of that class."""

@@ -239,8 +239,8 @@ class Races:
         job = write.entry.context == other.entry.context and roots[write.entry.context].kind in JOBS
         if job and _is_own_entry(write.access.path) and _is_own_entry(other.access.path):
             return True  # what lies under a key that each job was given
-        external = roots[write.entry.context].is_external or roots[other.entry.context].is_external
-        if external and self._is_member(write) != self._is_member(other):
+        callers_own = [not self._is_member(s) for s in (write, other) if roots[s.entry.context].is_external]
+        if any(callers_own) and (self._is_member(write) or self._is_member(other)):
             return True  # what a container of the project holds is hardly what a caller made himself
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             return True  # who reads it has mostly come by what sets it
