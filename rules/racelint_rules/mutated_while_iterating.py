@@ -208,6 +208,8 @@ def _fits_unknown(conflict: IterationConflict) -> bool:
 def _confidence(conflict: IterationConflict) -> Confidence:
     """The weakest link: how the container and the callees were found, and whether the change is one of size."""
     if conflict.language == "go":  # positions and lengths are wrong from the first cut on, however few fit
+        if conflict.cleared:
+            return Confidence.HIGH if conflict.certain else Confidence.MEDIUM
         if conflict.singled:
             return Confidence.LOW  # mostly there is no other one like it: only a break is missing
         sure = not (conflict.doubtful or conflict.repeated) and len(conflict.steps) <= MOST_QUIET_STEPS

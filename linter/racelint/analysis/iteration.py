@@ -12,8 +12,9 @@ from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
+from racelint.analysis.written import plain
 from racelint.finding import Step
-from racelint.model import Attr, Call, Const, Expr, Jump, Name
+from racelint.model import Assign, Attr, Call, Const, Expr, Function, Item, Jump, Name, Op
 from racelint.record import records
 from racelint.span import Location, Span
 
@@ -44,7 +45,8 @@ class IterationConflict:
     different objects, or not in the same run; `final` that only finalisers (`__del__`) call the loop's function;
     `sweep` that the loop does nothing with elements that do not pass a test. `leaves` says that the loop calls what it
     walks, and that this may make the change: `steps` are then where callers put it in, and where they can take it out.
-    `handed` is where a function gives out the live container, or a view of it, that the loop walks.
+    `handed` is where a function gives out the live container, or a view of it, that the loop walks. `cleared` says that
+    the loop sets the last element of what it walks to nil, where the language goes on to the length of before.
     """
 
     function: str
@@ -73,6 +75,7 @@ class IterationConflict:
     language: str = "python"
     leaves: bool = False
     handed: Step | None = None
+    cleared: bool = False
     exported: bool = False
 
 
@@ -119,7 +122,31 @@ def told(
         exported=isinstance(container, Builtin),
         final=bool(loop_function.owner) and describe.usage.is_final(loop_function.name),
         handed=describe.step(*handed, "return") if handed is not None else None,
+        cleared=_clears_end(conflict, loop_function),
     )
+
+
+def _clears_end(conflict: Conflict, function: Function) -> bool:
+    """Whether a loop does `s[len(s)-1] = nil` to the slice that it walks."""
+    if conflict.loop.iterable is None:
+        return False
+    walked = plain(_ranged(conflict.loop.iterable))
+    for node in records(function.body):
+        match node:
+            case Assign(
+                targets=(Item(base=base, key=Op(operator="-", operands=(Op(operator="length") as length, last))),),
+                value=Const(value=None),
+            ) if conflict.loop.span.holds(node.span) and last == Const(1):
+                if plain(base) == plain(length.operands[0]) == walked:
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _ranged(iterable: Expr) -> Expr:
+    """What a `range` clause goes over: the entries of a slice."""
+    return iterable.operands[0] if isinstance(iterable, Op) and iterable.operator == "entries" else iterable
 
 
 def handed_out(conflict: Conflict, effects: Mapping[str, Effects], symbols: Symbols) -> tuple[str, Span] | None:

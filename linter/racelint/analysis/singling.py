@@ -20,6 +20,8 @@ def picked_out(operands: tuple[Expr, ...], sides: list[Values], frame: Frame | N
         name = _first_name(other)
         if frame is not None and (name in frame.assigns or (not name and _vary(others, frame.loop))):
             continue
+        if frame is not None and any([is_within(v, walked) for v in others for walked, _ in frame.iterated]):
+            continue  # each turn of the loop has another one
         for value in mine:
             walked = _walked(value)
             if walked is not None and not any([is_within(v, walked) for v in others]):
