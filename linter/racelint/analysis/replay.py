@@ -296,7 +296,7 @@ class Replay(Locking, Origins, Owning, Touching):
                     rare=event.rare or self._is_guesswork(asked, substitute, container),
                     answer=self.summaries.of(step.callee).answers.get(event, ""),
                     raising=event.raising or self.raises_behind(step.span),
-                    singled=event.singled if self.traits.duck_typed else self.is_singled(container, state),
+                    singled=(self.traits.duck_typed and event.singled) or self.is_singled(container, state),
                 )  # fmt: skip
                 self.emit(moved, state, conditions)
 
