@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from racelint.analysis.callbacks import Key
 from racelint.analysis.defaults import Defaults, picks_elements
 from racelint.analysis.holders import Holders
 from racelint.analysis.homemade import BY_HAND
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
 from racelint.analysis.sharing import Change
+from racelint.analysis.siblings import Siblings
 from racelint.analysis.sources import Origin, Sources
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import MODULE
@@ -35,9 +34,8 @@ from racelint.analysis.values import (
 )
 from racelint.analysis.written import dotted
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Call, Expr, Function, Item, Name
+from racelint.model import Assign, Attr, Call, Expr, Name
 from racelint.record import records
-from racelint.span import Span
 
 WRITES = ("[...]", "del")  # operations on entries
 TAKING = frozenset({".pop()", ".popitem()", ".remove()", ".clear()", "del"})
@@ -71,6 +69,7 @@ class Caches:
         self._holders = Holders(summaries, lambda v: self._sources.origin(v) is not None)
         self._defaults = Defaults(summaries.symbols)
         self._changed: frozenset[Value] | None = None
+        self._siblings = Siblings(summaries.symbols)
         self._register_kept()
 
     def _register_kept(self) -> None:
@@ -288,27 +287,13 @@ class Caches:
 
     def _copied_elsewhere(self, function_id: str, change: Change) -> Iterator[tuple[Value, Origin]]:
         """What others copy before they change it and go on with it, and this function changes by a variable."""
-        _, function = self._symbols.functions[function_id]
         if change.calls or change.kind != "content" or not self._is_duck_typed(change):
             return
         key = self._summaries.callbacks.key(change.target)
-        if key is None or key.depth > 0 or not _goes_on_with(function, change.span):
-            return
-        if self._copying.get(key, set()) - {function_id}:
+        if key is not None and key.depth == 0 and self._siblings.copy_first(function_id, change.span):
             owner = key.owner.rpartition(":")[2] if isinstance(change.target, Field) else key.owner.partition("@")[0]
             separator = "." if isinstance(change.target, Field) else ":"
             yield change.target, Origin("sibling", change.target, "", f"{owner}{separator}{key.name}")
-
-    @functools.cached_property
-    def _copying(self) -> dict[Key, set[str]]:
-        """By a field or module's variable, the functions that copy what it holds to change the copy."""
-        found: dict[Key, set[str]] = {}
-        for function_id in self._symbols.functions:
-            for value in self._summaries.known(function_id).reworked:
-                key = self._summaries.callbacks.key(value.base) if isinstance(value, Copy) else None
-                if key is not None and key.depth == 0:
-                    found.setdefault(key, set()).add(function_id)
-        return found
 
     def _is_folded(self, parameter: Param) -> bool:
         """Whether all callers put the result where they had what they passed: `config = config.Merge(other)`."""
@@ -359,22 +344,6 @@ class Caches:
                 elif isinstance(base, Element) and isinstance(root(base), Param):
                     yield target, Origin("part", base, "", self._named(base))
                 return
-
-
-def _goes_on_with(function: Function, span: Span) -> bool:
-    """Whether a change names its object by a local variable, of which the function makes use behind it."""
-    nodes = list(records(function.body))
-    names = {variable.name for node in nodes for variable in _changed_variable(node, span)}
-    return any(isinstance(node, Name) and node.name in names and node.span[:2] > span[2:] for node in nodes)
-
-
-def _changed_variable(node: object, span: Span) -> Iterator[Name]:
-    """The variable whose object a statement or call at a spot changes."""
-    match node:
-        case Call(func=Attr(base=Name(scope="local") as variable), span=at) if at == span:
-            yield variable
-        case Item(base=Name(scope="local") as variable, span=at) if at == span:
-            yield variable
 
 
 def _is_through(change: Change, start: Value, copied: Value) -> bool:
