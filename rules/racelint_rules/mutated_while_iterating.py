@@ -100,14 +100,17 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     set with the change and tested before the next turn, a helper whose result says whether it has made the change, or
     one that raises behind it what nobody catches inside of the loop.
 
-    A loop that calls what it walks is one over callbacks, if callers put them in by one method (`subscribe(callback)`)
-    and take them out by another one of the same class, or by a function that the first one hands out. That a callback
-    leaves while it is called is a warning, of medium confidence where any callback at all may be among them: they are
-    told of events that go by names (`self.callbacks[event]`), are given any arguments (`*args`), or have a method
-    called whose name is put together. It is reported once for each container. Callbacks of one purpose, and listeners
-    of which a method is called, are hidden, if nothing in the project leaves while it is called: mostly there are few,
-    and they stay. A class of the project leaves, as far as names tell, if it puts its instances in by itself
-    (`source.add_client(self)`), and the called method leads by methods of its own to `source.remove_client(self)`.
+    A loop that calls what it walks is one over callbacks, if callers put them in by one method
+    (`subscribe(callback)`) and take them out by another one of the same class, or by a function, or a partial call
+    of one, that the first one hands out. That a callback leaves while it is called is a warning, of medium
+    confidence where any callback at all may be among them: they are told of events that go by names
+    (`self.callbacks[event]`), are given any arguments (`*args`), or have a method called whose name is put
+    together. It is reported once for each container. Where the project itself takes callbacks out, something that
+    it has put in must lead there, as far as names tell: else it mostly does so when all is over, and that is
+    hidden. Callbacks of one purpose, and listeners of which a method is called, are hidden, if nothing in the
+    project leaves while it is called: mostly there are few, and they stay. A class of the project leaves, as far as
+    names tell, if it puts its instances in by itself (`source.add_client(self)`), and the called method leads by
+    methods of its own to `source.remove_client(self)`.
 
     Methods of libraries that call others of the program's own classes are followed where a table names them
     ([`[[hook]]`](../knowledge.md#hook)): `window.close()` of Qt calls `closeEvent()`. A module that walks its own names
@@ -145,16 +148,18 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       in an endless loop, in a function that a timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
-    - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there is
-      only one, but not of what `is` an owner's; in Go by the loop's own function, itself or by several of its fields,
-      and compared with what is the same in all turns), or is of a class that is asked for and noted in a variable;
-      slice assignments;
+    - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there
+      is only one, but not of what `is` an owner's; in Go by the loop's own function, itself or by several of its
+      fields, and compared with what is the same in all turns, unless the loop sets the end of the slice to nil, to
+      which the range goes on), or is of a class that is asked for and noted in a variable; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
     - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for
       coroutines of the project of which one never suspends, or which end in a callback;
-    - a method that only finalisers call; a change more than four calls away (more than three if it skips,
-      or may find the key there).
+    - a method that only finalisers call; one that nobody speaks of, where the repository has tests or examples that
+      use the program, a function of a module that others import whose name stands nowhere else, and what a class
+      has, below which there is no other, whose name stands nowhere else; a change more than four calls away (more
+      than three if it skips, or may find the key there).
 
     ## Known limits
 
