@@ -17,7 +17,7 @@ from racelint.analysis.races import Races
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import THREADS
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.values import Value
+from racelint.analysis.values import Fresh, Value
 from racelint.analysis.waking import Waking
 from racelint.analysis.ways import MOST_CALLS
 from racelint.knowledge import Knowledge
@@ -302,7 +302,22 @@ class Suspensions:
     ) -> bool:
         mine = other._replace(function=function_id, located=located, entry=entry)
         mine = mine._replace(access=other.access._replace(path=access.path))
+        if located.own and other.located.own and self._is_made_on_way(mine) and self._is_made_on_way(other):
+            return True
         return self._races.identity.may_be_two(mine, other)
+
+    def _is_made_on_way(self, spot: Spot) -> bool:
+        """Whether a function on the way to an own instance has made it: each task that comes by has another one."""
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            came = self._contexts.entries.get(function, {}).get(entry)
+            site = self._effects[came.caller].calls.get((came.span, function)) if came is not None else None
+            if came is None or site is None:
+                return False
+            if not came.own:
+                return isinstance(site.receiver, Fresh)
+            function, entry = came.caller, came.entry
+        return False
 
     def _is_over(self, function_id: str, entry: Entry, other: Spot) -> bool:
         """Whether the loop opens or closes its object, when only those that it serves may still leave it."""
