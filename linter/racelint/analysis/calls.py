@@ -31,6 +31,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
+from racelint.knowledge.sharing import split
 from racelint.model import Attr, Build, Call, Const, Expr, Function, Item, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
@@ -58,7 +59,7 @@ class Calls(Replay, Library):
             state.reads = None  # what a call makes of its arguments is something else
         outer_told, self.told = self.told, self._told(call, callees)
         args, keywords = self._arguments(call, state)
-        self._note_watching(call, args, keywords, state)
+        self._note_watching(call, callees, args, keywords, state)
         state.reads, self.told = outer, outer_told
         self.note_single(call)
         self.once = False
@@ -81,17 +82,25 @@ class Calls(Replay, Library):
             state.wait()
         return unite(results)
 
-    def _note_watching(self, call: Call, args: tuple[Values, ...], keywords: Keywords, state: State) -> None:
+    def _note_watching(
+        self, call: Call, callees: Values, args: tuple[Values, ...], keywords: Keywords, state: State
+    ) -> None:  # fmt: skip
         """A call follows what changes elsewhere, by its name: it gives the changes, or is given what takes them.
 
         One from which nobody wants an answer only tells another object to watch something, unless it is an own method.
+        What an own method of the project does it says by its own calls, unless it is there for that: `_watch_pods()`.
         """
         if not isinstance(call.func, Attr) or not self.knowledge.sharing.says(call.func.name, "watch"):
             return
         given = [v for values in (*args, *[values for _, values in keywords]) for v in values]
         answers = call.span != self.effects.discarded or any([isinstance(v, FunctionValue | Partial) for v in given])
         own = isinstance(call.func.base, Name) and self.evaluate(call.func.base, state) == (Param(self.id, 0),)
-        if answers or own:
+        if own and any([isinstance(callee, FunctionValue) for callee in callees]):
+            first = next(iter(split(call.func.name)), "")
+            follows = self.knowledge.sharing.says(first, "watch") and not answers
+        else:
+            follows = answers or own
+        if follows:
             self.summaries.hints.watching.add(self.id)
 
     def _told(self, call: Call, callees: Values) -> frozenset[Span]:
