@@ -16,8 +16,9 @@ from racelint.analysis.repeating import Repeating
 from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Field, Param
-from racelint.model import Build, Call, Comp
+from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Param, Value
+from racelint.model import Await, Build, Call, Comp
+from racelint.record import records
 from racelint.span import Span
 
 
@@ -79,7 +80,8 @@ class Parallel:
             return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
-        if self._is_awaited_before(one, two) or self._is_awaited_before(two, one):
+        own = write.located.own and other.located.own and self._have_one_of_their_run(one, two)
+        if self._is_awaited_before(one, two, own=own) or self._is_awaited_before(two, one, own=own):
             return Silence.ORDERED
         # greenlets or threads: a choice of the configuration
         either = "greenlet" in (one.kind, two.kind) and (one.starter != two.starter or one.starter is None)
@@ -161,15 +163,41 @@ class Parallel:
         started = [self._contexts.roots[entry.context] for entry in entries]
         return any(each.is_loop and each.many for each in started)
 
-    def _is_awaited_before(self, one: Context, two: Context) -> bool:
-        """Whether the function that starts both has awaited the first before it comes to start the second."""
-        if not one.awaited or one.starter is None or one.span is None or two.span is None:
+    def _have_one_of_their_run(self, one: Context, two: Context) -> bool:
+        """Whether two contexts are started on an object that a function has made for itself: each run has another."""
+        starts = (self._memory.start(one), self._memory.start(two))
+        callees = [start.callee if start is not None else None for start in starts]
+        first, second = (self._birth(c.receiver if isinstance(c, FunctionValue) else None) for c in callees)
+        return first is not None and first == second and f"{one.starter}.".startswith(f"{first[0]}.")
+
+    def _birth(self, receiver: Value | None) -> tuple[str, Span] | None:
+        """Where an object is made, by which function, also if it is named by a variable of the function around."""
+        match receiver:
+            case Fresh(site=site):
+                return site.function, site.span
+            case Captured(function=function, name=name) if function in self._symbols.functions:
+                bound = self._symbols.functions[function][1].bindings.get(name, ())
+                return (function, bound[0].span) if len(bound) == 1 and isinstance(bound[0], Call) else None
+            case _:
+                return None
+
+    def _is_awaited_before(self, one: Context, two: Context, *, own: bool = False) -> bool:
+        """Whether the function that starts both has awaited the first before it comes to start the second.
+
+        `own` says that both work on an object that each run of that function has for itself: a function in it may have
+        started the first one, and awaited it.
+        """
+        if not one.awaited or one.starter is None or one.span is None or two.starter is None or two.span is None:
             return False
+        body = self._symbols.functions[two.starter][1].body
+        if own and one.starter != two.starter:
+            spans = [span for span, callee in self._effects[two.starter].calls if callee == one.starter]
+            awaited = {part.span for part in records(body) if isinstance(part, Await)}  # a coroutine runs there
+            return bool(spans) and all(span < two.span and span in awaited for span in spans)
         if two.span <= one.span or one.span.holds(two.span):  # `await gather(first(), second())`
             return False
-        if not self._are_of_one_run(one, two):
+        if not own and not self._are_of_one_run(one, two):
             return False
-        body = self._symbols.functions[one.starter][1].body
         return awaits_at(body, one.span) and not (is_looped(body, one.span) and is_looped(body, two.span))
 
     def _are_of_one_run(self, one: Context, two: Context) -> bool:
