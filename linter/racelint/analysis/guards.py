@@ -261,7 +261,7 @@ class Guards:
             return None
         if order.comes_before(breach, other) or order.comes_before(other, breach) or order.signals.order(breach, other):
             return None
-        if self._makes(lock, breach.function):
+        if self._makes(lock, breach.function) or self._starts_later(breach, other):
             return None
         if shape == "update-update" and not self._races.is_tested(place):
             shape = "count-count"
@@ -340,6 +340,14 @@ class Guards:
         if any(spot.access.kind == "store" and spot.access.detail == "none" for spot in (breach, other)):
             return False
         return not any(identity.is_family(each.rpartition(".")[0], place.owner) for each in sides(breach.locks))
+
+    def _starts_later(self, breach: Spot, other: Spot) -> bool:
+        """Whether what makes the other access is only started, or calls come only, when the breach is over."""
+        context = self._contexts.roots[other.entry.context]
+        started = self._races.memory.governs(breach.function) and context.starter is not None
+        return started and self._races.memory.is_started_later(
+            breach.function, breach.entry, context, span=breach.access.span
+        )
 
     def _is_early(self, spot: Spot, lock: str = "") -> bool:
         """Whether an access comes before something is started, in a language in which that is the only order.

@@ -30,6 +30,7 @@ SHAPES = {
     "state-write": 3, "state-read": 3, "loop-write": 3,
 }  # fmt: skip
 OF_VARIABLE = frozenset({"store", "update", "delete", "read", "test"})
+MOST_OUTER = 3  # contexts that have started one another
 STORES = frozenset({"store", "update", "delete"})
 OF_CONTENT = IN_PLACE | {"lookup", "peek", "measure", "iterate", "snapshot"}
 SHARED_CONTENT = "map"  # the kind of a container whose content is one location
@@ -210,7 +211,8 @@ class Memory:
         return not (one.many or two.many) and are_alternatives(body, one.span, two.span)
 
     def is_started_later(
-        self, function: str, entry: Entry, context: Context, steps: int = 3, *, span: Span | None = None, root: str = ""
+        self, function: str, entry: Entry, context: Context, steps: int = MOST_OUTER, *, span: Span | None = None,
+        root: str = "",
     ) -> bool:  # fmt: skip
         """Whether an access lies in a call that is over when its caller starts what the context comes from.
 
@@ -222,6 +224,8 @@ class Memory:
         start = self.start(context)
         if start is None or context.span is None or steps == 0:
             return False
+        if context.starter == function and span is not None and steps < MOST_OUTER:
+            return self._comes_first(function, span, start)
         for caller, call in self._contexts.way(function, entry):
             if caller == context.starter:
                 sites = [site for site in self._effects[caller].calls.values() if site.span == call]
@@ -247,6 +251,14 @@ class Memory:
                 return False
         return bool(around)
 
+    def _comes_first(self, function: str, span: Span, start: Start) -> bool:
+        """Whether nothing that a start has started may run at an access of the function that starts it."""
+        accesses = [each for each in self._effects[function].all_accesses() if each.span == span]
+        return bool(accesses) and all(
+            not self._is_running(start, each) and (start.kind == GOROUTINE or span[:2] < start.span[:2])
+            for each in accesses
+        )
+
     def _is_of_one_call(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
         """Whether one call from outside leads to an access and to a start."""
         return self._contexts.root(function, entry) == self._contexts.root(context.starter or "", starting)
@@ -261,7 +273,8 @@ class Memory:
             if caller != other:
                 return False
             if call != later:
-                return call[:2] < later[:2] and not self._in_one_loop(caller, call, later)
+                before = call[:2] < later[:2] or are_alternatives(self._symbols.functions[caller][1].body, call, later)
+                return before and not self._in_one_loop(caller, call, later)
         return False
 
     def _in_one_loop(self, function: str, first: Span, second: Span) -> bool:
