@@ -10,7 +10,7 @@ from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
 from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, STEP, WHOLE, common, is_shared_path
 from racelint.analysis.loops import iterated
-from racelint.analysis.paths import element, only, root, union, unite
+from racelint.analysis.paths import copy_of, element, only, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State
 from racelint.analysis.summary import Frame
@@ -291,8 +291,22 @@ class Statements(Calls, Asking):
                 self.effects.store(path, value)  # an object made here may be another type's method's later
         if type(path) is Field and path.name in self.knowledge.concurrency.assigned:
             self._start_assigned(path, values, span, state)
+        if all([isinstance(value, Fresh) and self.types.container(value) is not None for value in values]):
+            self._leave_to_holders(path, span, state)
         state.heap[path] = values
         state.checks.pop(path, None)
+
+    def _leave_to_holders(self, path: Value, span: Span, state: State) -> None:
+        """What was in a place that gets another container belongs to the variables of this function that have it."""
+        if state.heap.get(path, (path,)) != (path,):
+            return
+        left = copy_of(path, self.type_name(path), self.site(span, state))
+        for name, values in state.variables.items():
+            if path in values:
+                state.variables[name] = tuple([left if value == path else value for value in values])
+        for cell, values in state.heap.items():
+            if isinstance(cell, Captured) and path in values:
+                state.heap[cell] = tuple([left if value == path else value for value in values])
 
     def _is_of_call(self, value: Value) -> bool:
         """Whether a value is an argument of this call, or lies in one."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.usage import Usage
-from racelint.model import Attr, Build, Call, Closure, Expr, Function, Name
+from racelint.model import Attr, Build, Call, Closure, Const, Expr, Function, Name
 from racelint.record import records
 
 MOST_CALLS = 5  # from a callback to the way out
@@ -25,6 +25,7 @@ class WaysOut:
         self._usage = usage
         self._product = {function: symbols.functions[function][1] for function in product}
         self._handed: dict[str, set[str]] | None = None  # by the name of a method, what its calls hand over
+        self._told_of: dict[str, set[str]] = {}  # by the name of a function, the texts with which it is handed over
         self._known: dict[tuple[str, str], bool | None] = {}
 
     def are_taken(self, joins: str, leaves: str) -> bool | None:
@@ -51,8 +52,17 @@ class WaysOut:
         for _ in range(MOST_CALLS):
             at = {function for function in at if function in self._product and function not in found}
             found |= at
-            at = {caller for function in at for caller in self._usage.callers(function)}
+            at = {caller for function in at for caller in (*self._usage.callers(function), *self._by_event(function))}
         return found - {leaves}
+
+    def _by_event(self, function: str) -> Iterator[str]:
+        """Who calls a method by the name of an event that a function is told of.
+
+        `window.connect("destroy", self.on_destroy)`, and `window.destroy()`.
+        """
+        self._handed_to("")
+        for event in self._told_of.get(_last(function), ()):
+            yield from self._usage.callers_by_name(event)
 
     def _handed_to(self, name: str) -> set[str]:
         """The names of what is handed to methods of a name, as arguments or by decorators; of what tables have if it is
@@ -63,6 +73,8 @@ class WaysOut:
             for function in self._product.values():
                 for to, handed in (*_arguments(function), *_decorated(function)):
                     self._handed.setdefault(to, set()).add(handed)
+                for event, handed in _told(function):
+                    self._told_of.setdefault(handed, set()).add(event)
         return self._handed.get(name, set())
 
 
@@ -76,6 +88,18 @@ def _arguments(function: Function) -> Iterator[tuple[str, str]]:
             for argument in (*node.args, *[value for _, value in node.keywords]):
                 for name in _names(argument):
                     yield node.func.name, name
+
+
+def _told(function: Function) -> Iterator[tuple[str, str]]:
+    """The events, by their names, of which a function has others told."""
+    for node in records(function.body):
+        match node:
+            case Call(args=(Const(value=str() as event), *rest)):
+                for argument in rest:
+                    if isinstance(argument, Attr | Name):
+                        yield event, argument.name
+            case _:
+                pass
 
 
 def _decorated(function: Function) -> Iterator[tuple[str, str]]:
