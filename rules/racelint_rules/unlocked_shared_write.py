@@ -173,11 +173,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Where the repository has tests or examples that use the program, a method whose name neither they nor the program
     mention has no caller, nor has what it starts; methods of a library's classes, and what a decorator takes, do. So it
-    is with a function of a module that others import, and with a class, whose names stand nowhere else.
+    is with a function of a module that others import, if it needs arguments (else it may be a command), and with a
+    class, whose names stand nowhere else.
 
     What only the main code of a file leads to (`if __name__ == "__main__":`) happens in a process that runs this file,
     and does not meet what another file's main code starts, nor what lies, or is started, in files that it does not
-    import, unless it looks for more by itself (`importlib`).
+    import, unless it looks for more by itself (`importlib`);
+    what it names in a text (`uvicorn.run("app:api")`) counts as imported.
 
     What needs another context just between two steps (a test and its act or use, a change to a container that is being
     replaced) is shown only at high confidence, or if the type's own code or documentation says that callers share it.

@@ -63,8 +63,23 @@ class Edges:
                 self._keep(path, value)
         self._bind_arguments()
         for function_id, effects in product.effects.items():
-            self.called |= effects.demanded
             self._link(function_id, effects)
+        self._note_demanded()
+
+    def _note_demanded(self) -> None:
+        """What a thread demands is called by it, or by a constructor; where only outsiders come it may be theirs."""
+        effects = self._product.effects
+        starts = [start.callee for each in effects.values() for start in each.starts.values()]
+        todo = [target.function for callee in starts for target in targets(callee)]
+        found = set[str]()
+        while todo:
+            function_id = todo.pop()
+            if function_id not in found and function_id in effects:
+                found.add(function_id)
+                todo += [callee for callee, _ in self.calls.get(function_id, ())]
+        found |= {function_id for function_id in effects if function_id.endswith(".__init__")}
+        for function_id in found:
+            self.called |= effects[function_id].demanded
 
     def _keep(self, path: Value, value: Value) -> None:
         key = self._key(path)

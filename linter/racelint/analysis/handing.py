@@ -12,7 +12,7 @@ from racelint.analysis.paths import copy_of, root
 from racelint.analysis.sharing import Registration
 from racelint.analysis.state import State
 from racelint.analysis.type_names import RESULTS
-from racelint.analysis.types import LibraryType, TypeOf
+from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -40,8 +40,10 @@ from racelint.analysis.wrapping import is_view
 from racelint.analysis.written import dotted
 from racelint.knowledge.sharing import CacheRow, HandlerRow, matches
 from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name, Source
+from racelint.record import records
 from racelint.span import Span
 
+WRITERS = frozenset({"loads", "dumps", "load", "deepcopy", "redis", "pickle"})  # of what is no object, but its text
 CACHES = re.compile("cache", re.IGNORECASE)
 _MADE = frozenset({Fresh, Result, Unknown})
 
@@ -97,13 +99,52 @@ class Handing(Body):
     def _remembers_by_hand(self, function_id: str, source: Source, function: Function) -> str:
         """Whether a function keeps what it has fetched in a cache of its own making."""
         known = ""
-        if self.traits.duck_typed and CACHES.search(source.module.words):
-            known = BY_HAND if remembers_by_hand(function, self._names_cache) else ""
+        if self.traits.duck_typed and self._speaks_of_caches(source):
+            is_one = remembers_by_hand(function, lambda cache: self._keeps(cache, function_id, source))
+            known = BY_HAND if is_one else ""
         self.summaries.remembering[function_id] = known
         return known
 
-    def _names_cache(self, name: str) -> bool:
-        return self.knowledge.sharing.says(name, "cache")
+    def _speaks_of_caches(self, source: Source) -> bool:
+        known = self.summaries.caching.get(source.path)
+        if known is None:
+            known = self.summaries.caching[source.path] = CACHES.search(source.module.words) is not None
+        return known
+
+    def _keeps(self, cache: Expr, function_id: str, source: Source) -> bool:
+        """Whether an expression is called a cache, and is none that writes down what it is given, and reads it again.
+
+        Those of libraries mostly do, or live in another process; a class of the project is asked by its methods.
+        """
+        if not any(self.knowledge.sharing.says(part, "cache") for part in dotted(cache).split(".")):
+            return False
+        path = self._named_path(cache, function_id, source.name)
+        if isinstance(path, Builtin):
+            return False
+        match self.types.of(path) if path is not None else None:
+            case LibraryType() as kind:
+                return self.types.structures.behaviour(kind) is not None
+            case ClassType(type=type_id):
+                source, record = self.symbols.types[type_id]
+                bodies = [source.module.functions[name].body for name in record.methods.values()]
+                return WRITERS.isdisjoint(node.name for node in records(tuple(bodies)) if isinstance(node, Attr | Name))
+            case _:
+                return True
+
+    def _named_path(self, cache: Expr, function_id: str, module: str) -> Value | None:
+        """What a dotted name in a function says, where nothing else is known of it."""
+        function = self.symbols.functions[function_id][1]
+        match cache:
+            case Name(scope="global"):
+                return self.symbols.static(module, cache)
+            case Name(name=name):
+                names = [parameter.name for parameter in function.parameters]
+                return Param(function_id, names.index(name)) if name in names else None
+            case Attr(base=base, name=name):
+                inner = self._named_path(base, function_id, module)
+                return Field(inner, name) if inner is not None else None
+            case _:
+                return None
 
     def _begins_empty(self, module: str, function: Function) -> bool:
         """Whether all that a function does is to make an empty container: a place to keep things, not a result."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from racelint.analysis.written import dotted, plain
+from racelint.analysis.written import plain
 from racelint.model import Assign, Attr, Await, Call, Const, Expr, Function, Item, Jump, Name
 from racelint.record import records
 
@@ -26,15 +26,18 @@ class Slot(NamedTuple):
     value: Expr
 
 
-def remembers_by_hand(function: Function, names_cache: Callable[[str], bool]) -> bool:
-    """Whether a function gives again what it has fetched once for the same key."""
+def remembers_by_hand(function: Function, keeps: Callable[[Expr], bool]) -> bool:
+    """Whether a function gives again what it has fetched once for the same key.
+
+    `keeps` tells of what is a cache that gives the very object again.
+    """
     nodes = list(records(function.body))
     returned = [node.value for node in nodes if isinstance(node, Jump) and node.kind == "return" and node.value]
     if not returned:
         return False
-    looks = list(_looks(nodes, names_cache))
-    for put in _puts(nodes, names_cache):
-        fetched = _is_fetched(put.value, function, names_cache)
+    looks = list(_looks(nodes, keeps))
+    for put in _puts(nodes, keeps):
+        fetched = _is_fetched(put.value, function, keeps)
         given = any(_is_given(each, put) for each in returned)
         known = any(look[:2] == put[:2] and any(_is_given(each, look) for each in returned) for look in looks)
         if fetched and given and known:
@@ -42,33 +45,33 @@ def remembers_by_hand(function: Function, names_cache: Callable[[str], bool]) ->
     return False
 
 
-def _looks(nodes: list[object], names_cache: Callable[[str], bool]) -> Iterator[Slot]:
+def _looks(nodes: list[object], keeps: Callable[[Expr], bool]) -> Iterator[Slot]:
     for node in nodes:
         match node:
             case Assign(targets=(Name() as target,), value=value):
-                slot = _slot(value, target, LOOKS, names_cache)
+                slot = _slot(value, target, LOOKS, keeps)
             case Jump(kind="return", value=Item() as value):
-                slot = _slot(value, value, LOOKS, names_cache)
+                slot = _slot(value, value, LOOKS, keeps)
             case _:
                 slot = None
         if slot is not None:
             yield slot
 
 
-def _puts(nodes: list[object], names_cache: Callable[[str], bool]) -> Iterator[Slot]:
+def _puts(nodes: list[object], keeps: Callable[[Expr], bool]) -> Iterator[Slot]:
     for node in nodes:
         match node:
             case Assign(targets=(Item() as target,), value=value):
-                slot = _slot(target, value, PUTS, names_cache)
+                slot = _slot(target, value, PUTS, keeps)
             case Call(func=Attr(), args=(_, value, *_)):
-                slot = _slot(node, value, PUTS, names_cache)
+                slot = _slot(node, value, PUTS, keeps)
             case _:
                 slot = None
         if slot is not None:
             yield slot
 
 
-def _slot(place: Expr, value: Expr, methods: frozenset[str], names_cache: Callable[[str], bool]) -> Slot | None:
+def _slot(place: Expr, value: Expr, methods: frozenset[str], keeps: Callable[[Expr], bool]) -> Slot | None:
     """The entry that an expression means: `cache[key]`, `cache.get(key)`."""
     match place.value if isinstance(place, Await) else place:
         case Item(base=cache, key=key):
@@ -77,7 +80,7 @@ def _slot(place: Expr, value: Expr, methods: frozenset[str], names_cache: Callab
             pass
         case _:
             return None
-    if isinstance(key, Const) or not any(names_cache(part) for part in dotted(cache).split(".")):
+    if isinstance(key, Const) or not keeps(cache):
         return None
     return Slot(plain(cache), plain(key), value)
 
@@ -89,10 +92,10 @@ def _is_given(returned: Expr, slot: Slot) -> bool:
     return isinstance(returned, Name) and isinstance(slot.value, Name) and returned.name == slot.value.name
 
 
-def _is_fetched(value: Expr, function: Function, names_cache: Callable[[str], bool]) -> bool:
+def _is_fetched(value: Expr, function: Function, keeps: Callable[[Expr], bool]) -> bool:
     """Whether a value comes from a call, which does not look into the cache; a variable's may come from several."""
     bound = function.bindings.get(value.name, ()) if isinstance(value, Name) else (value,)
-    return any(_is_call(each) and _slot(each, each, LOOKS, names_cache) is None for each in bound)
+    return any(_is_call(each) and _slot(each, each, LOOKS, keeps) is None for each in bound)
 
 
 def _is_call(value: Expr) -> bool:

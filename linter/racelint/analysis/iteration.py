@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from racelint.analysis.describe import Describe
@@ -14,7 +14,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
 from racelint.analysis.written import plain
 from racelint.finding import Step
-from racelint.model import Assign, Attr, Call, Const, Expr, Function, Item, Jump, Name, Op
+from racelint.model import Assign, Attr, Call, Const, Expr, Function, Item, Jump, Loop, Name, Op
 from racelint.record import records
 from racelint.span import Location, Span
 
@@ -127,21 +127,32 @@ def told(
 
 
 def _clears_end(conflict: Conflict, function: Function) -> bool:
-    """Whether a loop does `s[len(s)-1] = nil` to the slice that it walks."""
+    """Whether a loop does `s[len(s)-1] = nil` to the slice that it walks, and takes something out of each element."""
     if conflict.loop.iterable is None:
         return False
     walked = plain(_ranged(conflict.loop.iterable))
+    targets = [n.target for n in records(function.body) if isinstance(n, Loop) and n.span == conflict.loop.span]
+    elements = {part.name for part in records(tuple(targets)) if isinstance(part, Name)}
     for node in records(function.body):
         match node:
             case Assign(
                 targets=(Item(base=base, key=Op(operator="-", operands=(Op(operator="length") as length, last))),),
                 value=Const(value=None),
             ) if conflict.loop.span.holds(node.span) and last == Const(1):
-                if plain(base) == plain(length.operands[0]) == walked:
+                before = Span(*conflict.loop.span[:2], *node.span[:2])
+                if plain(base) == plain(length.operands[0]) == walked and _is_entered(elements, function, before):
                     return True
             case _:
                 pass
     return False
+
+
+def _is_entered(names: Set[str], function: Function, span: Span) -> bool:
+    """Whether a field or method of a variable is used in a stretch of a function."""
+    return any(
+        isinstance(node, Attr) and isinstance(node.base, Name) and node.base.name in names and span.holds(node.span)
+        for node in records(function.body)
+    )
 
 
 def _ranged(iterable: Expr) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from racelint.analysis.branching import loops_around
 from racelint.analysis.concrete import Concrete
@@ -179,13 +179,23 @@ class LateFields:
         if first is None or self._pauses(reader, first):
             return None
         steps = (*way, (reader, first))
-        return None if any(self._is_idle(*step, own) or self._is_caught(*step) for step in steps) else first
+        return None if any(self._is_idle(*step, own) for step in steps) or self._is_caught(steps) else first
 
-    def _is_caught(self, function_id: str, spot: Span) -> bool:
-        """Whether an exception handler takes whatever happens in a spot: the thread goes on, and finds it next time."""
-        body = self._symbols.functions[function_id][1].body
-        tries = [node for node in records(body) if isinstance(node, Try) and _stands_in(spot, node.body)]
-        return any(_catches_all(handler) for node in tries for handler in node.handlers)
+    def _is_caught(self, steps: Sequence[tuple[str, Span]]) -> bool:
+        """Whether an exception handler in a loop takes whatever happens on a way to a spot.
+
+        The thread goes on, then, and finds the field in the next turn.
+        """
+        is_looped = False
+        for function_id, spot in steps:
+            body = self._symbols.functions[function_id][1].body
+            loops = loops_around(body, spot)
+            tries = [node for node in records(body) if isinstance(node, Try) and _stands_in(spot, node.body)]
+            for node in [each for each in tries if any(map(_catches_all, each.handlers))]:
+                if is_looped or any(loop.span.holds(node.span) for loop in loops):
+                    return True
+            is_looped = is_looped or bool(loops)
+        return False
 
     def _is_idle(self, function_id: str, spot: Span, own: str) -> bool:
         """Whether a spot stands in a loop over what is mostly empty at first: a local list, or one made empty."""

@@ -38,9 +38,7 @@ class Leading:
                     todo.extend(self._callers.get(function_id, ()))
         return {function_id: frozenset(indexes) for function_id, indexes in found.items()}
 
-    def outermost(
-        self, under: Mapping[str, frozenset[int]], separate: frozenset[str]
-    ) -> dict[int, frozenset[str]]:  # fmt: skip
+    def outermost(self, under: Mapping[str, frozenset[int]], separate: frozenset[str]) -> dict[int, frozenset[str]]:
         """The outermost functions that start each context, or what a process of its own runs that starts it.
 
         `under` says which contexts each function starts, `separate` what processes run: what one has in memory is a

@@ -10,11 +10,12 @@ from __future__ import annotations
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
-from racelint.model import Function, Type
+from racelint.model import Function, Source, Type
 
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
+LISTERS = frozenset({"getmembers", "iter_modules", "walk_packages"})  # of what a module has, or a package
 SHORTEST = 6  # letters of a name that is looked for in whole texts
 
 
@@ -45,7 +46,9 @@ class Mentions:
         if function.name == MODULE:
             return False
         if not function.owner:
-            return self._is_unnamed(function) and self._is_undecorated(function_id) and self._is_imported(source.name)
+            if not any(each.default is None and each.kind in ("positional", "keyword") for each in function.parameters):
+                return False  # perhaps a command, which only the manifest of the project names
+            return self._is_unnamed(function, source) and self._is_undecorated(function_id)
         if self._is_of_nobody(self._symbols.owner_of(function_id)):
             return True
         if function.name.startswith("__") and function.name.endswith("__"):
@@ -54,21 +57,26 @@ class Mentions:
             return False  # a beginning: the rest of the name is put together
         return self._is_undecorated(function_id) and not self._symbols.is_open(self._symbols.owner_of(function_id))
 
-    def _is_unnamed(self, declared: Function | Type) -> bool:
-        """Whether no text of the repository has the name of a function or type of a module, but for its declaration."""
+    def _is_unnamed(self, declared: Function | Type, source: Source) -> bool:
+        """Whether no source of the repository has the name of a function or type of a module but for its declaration.
+
+        Names may be put together, and tools may take what they find in a file.
+        """
         if self._words is None:
             self._words = {word for source in self._sources.values() for word in source.module.words.split()}
         name, is_nested = declared.name, "." in declared.qualname
-        return len(name) >= SHORTEST and not is_nested and name not in self._words
+        if len(name) < SHORTEST or is_nested or name in self._words or name.startswith(self._beginnings):
+            return False
+        return LISTERS.isdisjoint(self._words) and self._is_imported(source.name)
 
     def _is_of_nobody(self, type_id: str) -> bool:
-        """Whether nobody makes an object of a class, and nobody finds it below another one."""
+        """Whether nobody names a class, and nobody finds it below another one."""
         if type_id not in self._symbols.types:
             return False
         source, record = self._symbols.types[type_id]
         bases = [self._symbols.static(source.name, base) for base in record.bases]
         plain = all(base == Builtin("object") for base in bases) and not record.decorators
-        return plain and self._is_unnamed(record)
+        return plain and "metaclass" not in source.module.words.split() and self._is_unnamed(record, source)
 
     def _is_imported(self, module: str) -> bool:
         """Whether some file imports a module, or something out of it; others are found by tools that look for files."""

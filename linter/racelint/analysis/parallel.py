@@ -193,6 +193,8 @@ class Parallel:
         if own and one.starter != two.starter:
             spans = [span for span, callee in self._effects[two.starter].calls if callee == one.starter]
             awaited = {part.span for part in records(body) if isinstance(part, Await)}  # a coroutine runs there
+            if is_looped(body, two.span) and any(is_looped(body, span) for span in spans):
+                return False
             return bool(spans) and all(span < two.span and span in awaited for span in spans)
         if two.span <= one.span or one.span.holds(two.span):  # `await gather(first(), second())`
             return False

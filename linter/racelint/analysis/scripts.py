@@ -6,6 +6,7 @@ does when it is loaded happens where it is imported.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from racelint.analysis.contexts import Contexts
@@ -14,13 +15,15 @@ from racelint.analysis.importing import package_of
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
-from racelint.model import Source
+from racelint.model import Const, Source
+from racelint.record import records
 from racelint.span import Span
 
 LOADERS = frozenset(
     {"import_module", "__import__", "iter_modules", "walk_packages", "exec_module", "load_module", "iter_entry_points",
-     "entry_points", "load_source", "run_path", "run_module"}
+     "entry_points", "load_source", "run_path", "run_module", "import_string", "execute_from_command_line", "django"}
 )  # fmt: skip
+NAMED = re.compile(r"\w+(\.\w+)*:\w+|\w+(\.\w+)+")  # `app:api`, `app.tasks`
 
 
 class Origin(NamedTuple):
@@ -41,6 +44,7 @@ class Scripts:
         self._has_any = any(source.module.main_code is not None for source in symbols.sources.values())
         self._reached: dict[str, frozenset[str] | None] = {}
         self._origins: dict[int, frozenset[Origin] | None] = {}
+        self._lasts: set[str] | None = None  # the last parts of the names of all modules
 
     def are_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two accesses are in two processes: each of a script of its own, or one of a script that does not
@@ -127,18 +131,36 @@ class Scripts:
                 continue
             found.add(module)
             source = self._symbols.sources[module]
-            if not LOADERS.isdisjoint(source.module.mentions.split()):
+            if not LOADERS.isdisjoint(source.module.words.split()):
                 return None
-            todo += self._loaded(source)
+            todo += [*self._loaded(source), *self._named(source)]
         return frozenset(map(package_of, found))
 
     def _loaded(self, source: Source) -> list[str]:
         """The modules that a file imports, in whatever scope, and the packages around them."""
-        names: dict[str, None] = {}
+        names: list[str] = []
         for imported in source.module.loads:
             name = imported.absolute(source.path, source.name)
-            whole = name if imported.name is None else f"{name}.{imported.name}"
-            parts = whole.split(".")
-            names |= {".".join(parts[:end]): None for end in range(1, len(parts) + 1)}
-        found = [self._symbols.module(name, source) for name in names]
+            names.append(name if imported.name is None else f"{name}.{imported.name}")
+        return self._modules(names, source)
+
+    def _named(self, source: Source) -> list[str]:
+        """The modules that the texts of a file name: `uvicorn.run("app:api")`."""
+        if self._lasts is None:
+            self._lasts = {name.rpartition(".")[2] for name in self._symbols.sources}
+        if self._lasts.isdisjoint(source.module.mentions.split()):
+            return []
+        names = [
+            node.value.partition(":")[0]
+            for function in source.module.functions.values()
+            for node in records(function.body)
+            if isinstance(node, Const) and isinstance(node.value, str) and NAMED.fullmatch(node.value)
+        ]
+        return self._modules(names, source)
+
+    def _modules(self, names: list[str], source: Source) -> list[str]:
+        """The modules of the project that names mean in a file, and the packages around them."""
+        parts = [name.split(".") for name in names]
+        wholes = {".".join(each[:end]): None for each in parts for end in range(1, len(each) + 1)}
+        found = [self._symbols.module(name, source) for name in wholes]
         return [module for module in found if module is not None]

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.written import dotted, plain
-from racelint.model import Assign, Attr, Build, Call, Delete, Expr, Function, Item, Logic, Name, Star, Update
+from racelint.model import Assign, Attr, Build, Call, Delete, Expr, Function, Item, Jump, Logic, Name, Star, Update
 from racelint.record import records
 from racelint.span import Span
 
 COPIES = frozenset({"copy", "deepcopy", "dict", "list", "set"})
+SHOWS = frozenset({"print", "debug", "info", "warning", "error", "exception", "log"})
 FILLED = "filled"
 GROWN = "grown"
 ALIKE = {
@@ -102,7 +103,9 @@ def _copied(value: Expr) -> Expr | None:
     match value:
         case Call(func=Attr(base=base, name="copy"), args=()):
             return _alternative(base)
-        case Call(func=Attr(name=name) | Name(name=name), args=(base, *_)) if name in COPIES:
+        case Call(func=Name(name=name), args=(base, *_)) if name in COPIES:
+            return _alternative(base)
+        case Call(func=Attr(base=Name(name="copy"), name=name), args=(base, *_)) if name in COPIES:
             return _alternative(base)
         case Build(kind="dict", parts=(base, *_), keys=(None, *_)) | Build(parts=(Star(value=base), *_)):
             return _alternative(base)
@@ -133,6 +136,19 @@ def _changed(node: object) -> Iterator[tuple[str, str, Span]]:
 
 
 def _goes_on_with(function: Function, variable: str, span: Span) -> bool:
-    """Whether a function makes use of a variable behind a spot."""
-    after = span[2:]
-    return any(isinstance(n, Name) and n.name == variable and n.span[:2] > after for n in records(function.body))
+    """Whether a function hands a variable on behind a spot, or gives it out: not to be shown to somebody only."""
+    for node in records(function.body):
+        match node:
+            case Jump(kind="return", value=value, span=at) if value is not None:
+                given: tuple[Expr, ...] = (value,)
+            case Call(func=func, args=args, keywords=keywords, span=at) if _name(func) not in SHOWS:
+                given = (*args, *[part for _, part in keywords])
+            case _:
+                continue
+        if at[:2] > span[2:] and any(isinstance(part, Name) and part.name == variable for part in records(given)):
+            return True
+    return False
+
+
+def _name(func: Expr) -> str:
+    return func.name if isinstance(func, Attr | Name) else ""

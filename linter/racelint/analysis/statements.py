@@ -300,6 +300,8 @@ class Statements(Calls, Asking):
         """What was in a place that gets another container belongs to the variables of this function that have it."""
         if state.heap.get(path, (path,)) != (path,):
             return
+        if any([path in values and cell != path and type(cell) is not Captured for cell, values in state.heap.items()]):
+            return  # another field has it, too: who takes it out of there means the same one
         left = copy_of(path, self.type_name(path), self.site(span, state))
         for name, values in state.variables.items():
             if path in values:
@@ -469,9 +471,18 @@ class Statements(Calls, Asking):
                 if (path := element(base, key)) != UNKNOWN:
                     state.heap[path] = result
         else:
-            self.updating = STEP if isinstance(stmt.value, Const) else "computed"
+            is_step = isinstance(stmt.value, Const) and not self._runs_code(stmt.target, state)
+            self.updating = STEP if is_step else "computed"
             self.assign(stmt.target, result, state)
             self.updating = ""
+
+    def _runs_code(self, target: Expr, state: State) -> bool:
+        """Whether a class of the project has a say in what is read from an attribute, or stored there."""
+        if not isinstance(target, Attr):
+            return False
+        owners = [self.types.class_of(base) for base in self.evaluate(target.base, state)]
+        asked = (target.name, "__setattr__", "__getattribute__")
+        return any(owner and self.symbols.method(owner, name) for owner in owners for name in asked)
 
     def _changes_in_place(self, value: Value, operator: str) -> bool:
         container = self.types.container(value)

@@ -39,6 +39,7 @@ class Summaries:
         self.turnstiles = Turnstiles(symbols, knowledge.concurrency)
         self.spawning = Spawning(symbols, self)
         self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
+        self.caching: dict[str, bool] = {}  # by a file, whether it speaks of caches
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen
         self.effects: dict[str, Effects] = {}
         self._done: dict[str, Summary] = {}

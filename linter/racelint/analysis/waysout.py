@@ -12,6 +12,7 @@ from racelint.analysis.usage import Usage
 from racelint.model import Attr, Build, Call, Closure, Const, Expr, Function, Name
 from racelint.record import records
 
+PARAMETER = "parameter of "
 MOST_CALLS = 5  # from a callback to the way out
 OF_CONTAINERS = frozenset({"remove", "discard", "pop", "add", "append", "insert"})  # who calls them means a container
 
@@ -24,8 +25,9 @@ class WaysOut:
         self._symbols = symbols
         self._usage = usage
         self._product = {function: symbols.functions[function][1] for function in product}
-        self._handed: dict[str, set[str]] | None = None  # by the name of a method, what its calls hand over
+        self._handed: dict[str, set[str]] = {}  # by the name of a method, what its calls hand over; of tables by ""
         self._told_of: dict[str, set[str]] = {}  # by the name of a function, the texts with which it is handed over
+        self._is_read = False
         self._known: dict[tuple[str, str], bool | None] = {}
 
     def are_taken(self, joins: str, leaves: str) -> bool | None:
@@ -35,13 +37,14 @@ class WaysOut:
         return self._known[joins, leaves]
 
     def _judge(self, joins: str, leaves: str) -> bool | None:
+        self._read()
         leading = self._leading(leaves)
         if not leading:
             return None
         handed = self._handed_to(_last(joins))
         named = {function.name for function in self._product.values()}
         if handed.isdisjoint(named):  # a variable that goes over a table of them
-            handed = self._handed_to("")
+            handed = self._handed.get("", set())
         return not handed.isdisjoint(_last(function) for function in leading)
 
     def _leading(self, leaves: str) -> set[str]:
@@ -60,33 +63,44 @@ class WaysOut:
 
         `window.connect("destroy", self.on_destroy)`, and `window.destroy()`.
         """
-        self._handed_to("")
         for event in self._told_of.get(_last(function), ()):
             yield from self._usage.callers_by_name(event)
 
+    def _read(self) -> None:
+        """Note once what the functions of the program hand to others."""
+        if self._is_read:
+            return
+        self._is_read = True
+        for function in self._product.values():
+            for to, handed in (*_arguments(function), *_decorated(function)):
+                self._handed.setdefault(to, set()).add(handed)
+            for event, handed in _told(function):
+                self._told_of.setdefault(handed, set()).add(event)
+
     def _handed_to(self, name: str) -> set[str]:
-        """The names of what is handed to methods of a name, as arguments or by decorators; of what tables have if it is
-        "".
-        """
-        if self._handed is None:
-            self._handed = {}
-            for function in self._product.values():
-                for to, handed in (*_arguments(function), *_decorated(function)):
-                    self._handed.setdefault(to, set()).add(handed)
-                for event, handed in _told(function):
-                    self._told_of.setdefault(handed, set()).add(event)
-        return self._handed.get(name, set())
+        """The names of what is handed to methods of a name, as arguments or by decorators, also by way of others."""
+        found, todo = set[str](), [name]
+        seen = set(todo)
+        while todo:
+            for handed in self._handed.get(todo.pop(), ()):
+                if handed.startswith(PARAMETER):
+                    through = handed.removeprefix(PARAMETER)
+                    todo += [through] if through not in seen else []
+                    seen.add(through)
+                else:
+                    found.add(handed)
+        return found
 
 
 def _arguments(function: Function) -> Iterator[tuple[str, str]]:
     """What a function hands to calls: the name of what is called, and of each argument; "" and what is in displays."""
     for node in records(function.body):
         if isinstance(node, Build):
-            for name in _names(node):
+            for name in _names(node, function):
                 yield "", name
         if isinstance(node, Call) and isinstance(node.func, Attr | Name):
             for argument in (*node.args, *[value for _, value in node.keywords]):
-                for name in _names(argument):
+                for name in _names(argument, function):
                     yield node.func.name, name
 
 
@@ -110,16 +124,28 @@ def _decorated(function: Function) -> Iterator[tuple[str, str]]:
             yield to.name, function.name
 
 
-def _names(argument: Expr) -> Iterator[str]:
-    """The names of functions that an argument may be: itself, in a display, or what `partial()` is given."""
+def _names(argument: Expr, function: Function, *, links: int = 1) -> Iterator[str]:
+    """The names of functions that an argument may be: itself, in a display, or what a call gets (`partial(f)`, mostly).
+
+    An object may be called itself; a parameter is what is handed to the function.
+    """
     match argument:
+        case Name(name=name) if name == function.own:
+            yield "__call__"
+        case Name(name=name) if any(name == parameter.name for parameter in function.parameters):
+            yield name
+            yield PARAMETER + function.name
+        case Name(name=name, scope="local") if links and function.bindings.get(name):
+            yield name
+            for bound in function.bindings[name]:
+                yield from _names(bound, function, links=0)
         case Attr(name=name) | Name(name=name):
             yield name
-        case Closure(function=function):
-            yield _last(function)
+        case Closure(function=closure):
+            yield _last(closure)
         case Build(parts=parts) | Call(args=parts):
             for part in parts:
-                yield from _names(part)
+                yield from _names(part, function, links=links)
 
 
 def _last(function_id: str) -> str:

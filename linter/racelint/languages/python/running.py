@@ -15,8 +15,11 @@ def main_code(body: Block) -> Span | None:
     """Where a module calls something if it is run as a program: `if __name__ == "__main__": main()`."""
     for stmt in body:
         match stmt:
-            case Branch(test=Op(operator="==", operands=(Name(name="__name__"), Const(value="__main__"))), then=then):
-                return stmt.span if any(isinstance(part, Call) for part in records(then)) else None
+            case Branch(test=Op(operator="==", operands=(Name(name="__name__"), Const(value="__main__")))):
+                if not any(isinstance(part, Call) for part in records(stmt.then)):
+                    return None
+                end = stmt.orelse[0].span[:2] if stmt.orelse else stmt.span[2:]
+                return Span(*stmt.span[:2], *end)
     return None
 
 
