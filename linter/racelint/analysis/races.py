@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from racelint.analysis.branching import loops_around
 from racelint.analysis.callers import Callers
 from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
@@ -346,7 +347,7 @@ class Races:
         if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
         if shape == "check-use" and write.access.kind in REMOVALS and write.function == other.function:
-            return True  # who comes too late to take it out finds that it is gone
+            return not self._goes_round(write)  # who comes too late to take it out finds that it is gone
         if shape == "check-act" and made == "object" and not callers and not self._is_emptied(act):
             return True  # what stays is one or the other, and nothing is left open
         if shape != "check-use":
@@ -354,6 +355,14 @@ class Races:
         if context.is_external and (self.callers.is_setter(against.function) or self._is_ended_by_caller(against)):
             return True
         return self._is_ended_by_request(act, against)
+
+    def _goes_round(self, spot: Spot) -> bool:
+        """Whether an access is in a `while` loop of a thread: an exception is the end of all that it would still do."""
+        if self._contexts.roots[spot.entry.context].kind != "thread":
+            return False
+        steps = (*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span))
+        bodies = [(self._symbols.functions[function][1].body, span) for function, span in steps]
+        return any(loop.iterable is None for body, span in bodies for loop in loops_around(body, span))
 
     def _are_callers(self, write: Spot, other: Spot) -> bool:
         return all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
