@@ -7,7 +7,10 @@ module that others import, and all that a class has which is no part of another 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from racelint.analysis.product import Product
+from racelint.analysis.scripts import LOADERS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
 from racelint.model import Function, Source, Type
@@ -15,7 +18,7 @@ from racelint.model import Function, Source, Type
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
-LISTERS = frozenset({"getmembers", "iter_modules", "walk_packages"})  # of what a module has, or a package
+LISTER = "getmembers"  # of what a module has
 SHORTEST = 6  # letters of a name that is looked for in whole texts
 
 
@@ -37,6 +40,7 @@ class Mentions:
         self._sources = sources
         self._words: set[str] | None = None
         self._imported: set[str] | None = None
+        self._listers: list[Source] | None = None
 
     def is_forgotten(self, function_id: str) -> bool:
         """Whether no code of the repository gets at a method, and no library may do so by a contract of its own."""
@@ -67,7 +71,7 @@ class Mentions:
         name, is_nested = declared.name, "." in declared.qualname
         if len(name) < SHORTEST or is_nested or name in self._words or name.startswith(self._beginnings):
             return False
-        return LISTERS.isdisjoint(self._words) and self._is_imported(source.name)
+        return self._is_imported(source.name) and not self._is_listed(source.name)
 
     def _is_of_nobody(self, type_id: str) -> bool:
         """Whether nobody names a class, and nobody finds it below another one."""
@@ -81,14 +85,26 @@ class Mentions:
     def _is_imported(self, module: str) -> bool:
         """Whether some file imports a module, or something out of it; others are found by tools that look for files."""
         if self._imported is None:
-            self._imported = set()
-            for source in self._sources.values():
-                for each in source.module.loads:
-                    name = each.absolute(source.path, source.name)
-                    for whole in (name,) if each.name is None else (name, f"{name}.{each.name}"):
-                        found = self._symbols.module(whole, source)
-                        self._imported |= {found} if found is not None else set()
+            self._imported = {found for source in self._sources.values() for found in self._imports(source)}
         return module in self._imported
+
+    def _is_listed(self, module: str) -> bool:
+        """Whether some file takes what it finds in a module: in one that it imports, or in any if it looks for them."""
+        if self._listers is None:
+            self._listers = [source for source in self._sources.values() if LISTER in source.module.words.split()]
+        return any(
+            module in self._imports(source) or not LOADERS.isdisjoint(source.module.words.split())
+            for source in self._listers
+        )
+
+    def _imports(self, source: Source) -> Iterator[str]:
+        """The modules of the project that a file imports, or something out of them."""
+        for each in source.module.loads:
+            name = each.absolute(source.path, source.name)
+            for whole in (name,) if each.name is None else (name, f"{name}.{each.name}"):
+                found = self._symbols.module(whole, source)
+                if found is not None:
+                    yield found
 
     def _is_undecorated(self, function_id: str) -> bool:
         source, function = self._symbols.functions[function_id]
