@@ -29,8 +29,8 @@ class CacheMutation:
     `kind` says why it is shared: "library" (a library's cache hands it out), "memo" (a function that remembers its
     results does), "handler" (a cache gives it to a registered function), "mirror" (a class that follows changes
     elsewhere keeps it), "cache" (a class or field that goes by the name of a cache does), "lazy" (it is computed once
-    and kept), "option" (a setting), "default" (a preset), "sibling" (others copy it before they change
-    it) or "live" (an object's own state). `origin` names the source,
+    and kept), "option" (a setting), "default" (a preset), "sibling" (others copy it before they change it) or "live"
+    (an object's own state). `origin` names the source,
     `inner` the library's call behind it, `came` is where it comes from, `readers` are others who get it. `symbol` and
     `text` name what is changed as the program and as the function at hand do; `operation` is the change, "field" or
     "content" its `change`. `copied` says that there is a copy on the way, which does not reach so deep; `deep_copy` is

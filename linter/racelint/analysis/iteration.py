@@ -46,7 +46,8 @@ class IterationConflict:
     `sweep` that the loop does nothing with elements that do not pass a test. `leaves` says that the loop calls what it
     walks, and that this may make the change: `steps` are then where callers put it in, and where they can take it out.
     `handed` is where a function gives out the live container, or a view of it, that the loop walks. `cleared` says that
-    the loop sets the last element of what it walks to nil, where the language goes on to the length of before.
+    the loop sets the last element of what it walks to nil, where the language goes on to the length of before, and has
+    taken something out of each element by then.
     """
 
     function: str

@@ -2,7 +2,8 @@
 
 Only where the repository shows more than the program itself, its tests or examples: what users of a library call is
 nearly always called there. A method that neither the program nor they speak of is left over; so is a function of a
-module that others import, and all that a class has which is no part of another one, if their names stand nowhere else.
+module that others import, if it needs arguments (else it may be a command), and all that a class without bases has, if
+their names stand nowhere else.
 """
 
 from __future__ import annotations
