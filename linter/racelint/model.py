@@ -502,13 +502,14 @@ class Comment(Record):
 class Annotation(Record):
     """What an author says of a field, a global, a function or a type, in a comment or as code.
 
-    "guarded_by" and "requires_lock" name locks, "confined" a context; `names` are their dotted names ("self._lock" is
+    "guarded_by" and "requires_lock" name locks, "confined" a context; "described" is a comment in plain words
+    that names the lock of a place; `names` are their dotted names ("self._lock" is
     `("self", "_lock")`), () if `text` is no name. `name` is the field of the type `owner`, the global, the variable of
     the function `owner` that functions in it use, too, or the qualname of the function or type; "nothing" if the
     annotation stands beside nothing that it could be about.
     """
 
-    kind: Literal["guarded_by", "requires_lock", "confined"]
+    kind: Literal["guarded_by", "requires_lock", "confined", "described"]
     text: str
     names: tuple[tuple[str, ...], ...]
     target: Literal["field", "global", "variable", "function", "type", "nothing"]

@@ -143,6 +143,12 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     the only writer reads in the goroutine (or the function) that alone writes, maps and slices that are only ever
     replaced whole when they are handed out.
 
+    ### Comments
+
+    Where a comment at a declaration says in plain words what a lock keeps (`// protects routes`, `# guards the fields
+    below`, `# guarded by self._lock`), that lock is the guard, wherever else it is held, and callers from outside are
+    taken to come at once. What is silent for want of a collision stays so.
+
     ### Annotations
 
     An annotation settles it (`guarded_by: self._lock`, `requires_lock: self._lock`, see docs/annotations.md): every
@@ -183,7 +189,11 @@ def _severity(race: Race, program: Program) -> Severity:
 def _because(race: Race) -> str:
     if race.guard == ATOMIC:
         return f"{race.symbol} is {verb(race.second)} by {ATOMIC} there, which this access does not take part in"
-    return f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for"
+    because = f"{race.symbol} is {verb(race.second)} under {race.guard}, which this access does not wait for"
+    if race.said is None:
+        return because
+    where = f"{race.said.path.rpartition('/')[2]}:{race.said.line}"
+    return f"{because}; the comment at {where} says that it guards it"
 
 
 def _mend(race: Race) -> str:

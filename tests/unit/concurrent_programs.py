@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tests.unit.programs import lower
 
 from racelint.analysis.contexts import Context, Contexts, Entry
+from racelint.analysis.declared import Declared
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.finder import Finder
@@ -120,7 +121,8 @@ class Parallel(NamedTuple):
 
     def breaches(self) -> list[Pair]:
         """The accesses without a guard."""
-        return list(Guards(self.symbols, self.places, self.contexts, self.races).all())
+        declared = Declared(self.symbols, self.types, self.knowledge, self.places)
+        return list(Guards(self.symbols, self.places, self.contexts, self.races, declared).all())
 
     def stale(self) -> list[StaleWrite]:
         """The writes after a suspension that depend on what was read before."""

@@ -38,7 +38,8 @@ def pair(one: str, other: str, *, private: bool = True) -> Parallel:
         ("self.n += 1", "self.n += 1", "step-step n"),
         ("self.n += size()", "self.n += 1", "count-count n"),
         ("self.n += 1", "self.n += 1\nif self.n == 9: print('yes')", "update-update n"),
-        ("self.n += 1", "self.n += 1\nif self.n > 9: print('yes')", "(update-update n)"),
+        ("self.n += 1", "self.n += 1\nif self.n > 9: print('yes')", "step-step n"),
+        ("self.n += size()", "self.n += 1\nif self.n > 9: print('yes')", "(update-update n)"),
         ("self.n += 1", "self.n += 1\ncompute(self.n)\nif self.n > 9: print('yes')", "update-update n"),
         ("self.rows['a'] += 1", "self.rows['a'] += 1", "count-count rows"),
         ("self.rows['a'] += 1", "self.rows['a'] += 1\nif 'a' in self.rows: print('yes')", "update-update rows"),
@@ -111,7 +112,7 @@ def test_updates_are_more_than_counts_wherever_the_place_is_tested():
             def __init__(self): self.n = 0
             def start(self):
                 for _ in range(3): threading.Thread(target=self._add).start()
-            def _add(self): self.n += 1
+            def _add(self): self.n += len(self.name)
             def report(self):
                 if self.n: print("yes")
     """)

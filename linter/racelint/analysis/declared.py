@@ -52,6 +52,7 @@ class Declared:
         self._places = places
         self._locks = LockNames(symbols, types, knowledge, places)
         self.guards: dict[tuple[str, str], Told] = {}  # by type or module, and name
+        self._described: dict[tuple[str, str], Told] = {}  # guards in plain words
         self.required: dict[str, tuple[Told, ...]] = {}  # by function
         self.confined: dict[tuple[str, str], Told] = {}  # fields and globals
         self.confined_types: dict[str, Told] = {}
@@ -74,6 +75,10 @@ class Declared:
         """The lock that a place is said to be guarded by."""
         return self.guards.get((place.owner, place.name)) if self.guards and not place.depth else None
 
+    def description(self, place: Place) -> Told | None:
+        """The lock that a comment in plain words says a place is guarded by."""
+        return self._described.get((place.owner, place.name)) if self._described else None
+
     def confinement(self, place: Place) -> Told | None:
         """The context that a place, or its object as a whole, is said to be confined to."""
         found = self.confined.get((place.owner, place.name)) if self.confined else None
@@ -93,6 +98,9 @@ class Declared:
 
     def _read(self, source: Source, annotation: Annotation) -> None:
         where = Location(source.path, annotation.span)
+        if annotation.kind == "described":
+            self._describe(source, annotation, where)
+            return
         if annotation.target == "nothing":
             if annotation.kind != "confined" or MEANT.search(annotation.text):
                 self._problem(annotation, where, "stands beside nothing that it could be about", HERE[annotation.kind])
@@ -111,6 +119,13 @@ class Declared:
             told_here = tuple(self._named(source, annotation, where))
             for each in (function_id, *self._overrides(function_id)):
                 self.required[each] = tuple(dict.fromkeys((*self.required.get(each, ()), *told_here)))
+
+    def _describe(self, source: Source, annotation: Annotation, where: Location) -> None:
+        """A comment for people: one that names no lock, or another one than a first comment does, speaks of more."""
+        found = [self._locks.find(self._scope(source, annotation), name).lock for name in annotation.names]
+        if len(found) == 1 and found[0]:
+            key = self._key(source, annotation)
+            self._described.setdefault(key, Told(found[0], annotation.text, where))
 
     def _confine(self, source: Source, annotation: Annotation, told: Told) -> None:
         name = f"{source.name}:{annotation.name}"

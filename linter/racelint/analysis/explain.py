@@ -173,6 +173,7 @@ class Explainer:
         for kind, told in (
             ("guarded_by", self._declared.guard(place)),
             ("confined", self._declared.confinement(place)),
+            ("described", self._declared.description(place)),
         ):
             if told is not None:
                 yield Declared(kind, told.text, told.location)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.collisions import ERROR, LIVE, RESIZES, SEVERITY
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.declared import Declared
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.library import ATOMIC
@@ -52,8 +53,9 @@ MOST_BREACHES = 3  # a lock that is left out more often guards nothing
 class Guards:
     """Infers guards and compares their breaches with what is done under them."""
 
-    def __init__(self, symbols: Symbols, places: Places, contexts: Contexts, races: Races) -> None:
+    def __init__(self, symbols: Symbols, places: Places, contexts: Contexts, races: Races, declared: Declared) -> None:
         self._symbols = symbols
+        self._declared = declared
         self._places = places
         self._contexts = contexts
         self._races = races
@@ -74,15 +76,20 @@ class Guards:
         spots = [spot._replace(before="") if self._is_unrelated(spot, touching) else spot for spot in spots]
         plain = self._by_access(spots)
         best: Pair | None = None
-        for lock, held in self._candidates(plain).items():
+        said = self._declared.description(place)
+        for lock, held in self._candidates(plain, said.name if said is not None else "").items():
+            by_author = said if said is not None and lock == said.name else None
             total = sum(entry in held or not self._says_nothing(entry) for entry in plain.values())
             breaches = [entry for entry in plain.values() if entry not in held]
             writes = [entry for entry in breaches if _writes(entry)]
-            if not (len(writes) <= 1 or 3 * len(held) >= 2 * total) or len(writes) > MOST_BREACHES:
+            is_most = by_author is not None or len(writes) <= 1 or 3 * len(held) >= 2 * total
+            if not is_most or len(writes) > MOST_BREACHES:
                 continue
             for pair in (*self._breaches(place, lock, spots), *self._handed_out(place, lock, spots)):
                 found = pair._replace(guard=lock, held=len(held), total=total)
-                if self._is_weak(found):
+                if by_author is not None:
+                    found = found._replace(said=by_author.location)
+                elif self._is_weak(found):
                     found = found._replace(confidence=1)
                 if best is None or _rank(found) > _rank(best):
                     best = found
@@ -159,8 +166,8 @@ class Guards:
                 found[spot.function, spot.access.span.line].append(spot)
         return found
 
-    def _candidates(self, plain: dict[tuple[object, ...], list[Spot]]) -> dict[str, list[list[Spot]]]:
-        """Locks held at two accesses or more, one of them a write."""
+    def _candidates(self, plain: dict[tuple[object, ...], list[Spot]], said: str) -> dict[str, list[list[Spot]]]:
+        """Locks held at two accesses or more, one of them a write; of the lock that a comment names, one will do."""
         held: dict[str, list[list[Spot]]] = defaultdict(list)
         for entries in plain.values():
             common = frozenset.intersection(*[_guarding(spot) for spot in entries])
@@ -169,7 +176,7 @@ class Guards:
                     held[lock].append(entries)
         return {
             lock: entries for lock, entries in held.items()
-            if any(_writes(e) for e in entries) and (lock == ATOMIC or self._is_kept(lock, entries))
+            if any(_writes(e) for e in entries) and (lock in (ATOMIC, said) or self._is_kept(lock, entries))
         }  # fmt: skip
 
     def _is_kept(self, lock: str, entries: list[list[Spot]]) -> bool:

@@ -242,7 +242,7 @@ class Program:
             late_fields = LateFields(self._symbols, effects, places, contexts, self._knowledge)
             missed_calls = MissedCalls(self._symbols, effects, places, contexts)
             checks = Checks(self._symbols, self._summaries, places, contexts, races, declared)
-            guards = Guards(self._symbols, places, contexts, races)
+            guards = Guards(self._symbols, places, contexts, races, declared)
             breaches = Breaches(checks, guards).all() if declared.asks else []
             guarded = {pair.place: pair for pair in (*Filling(contexts, races, guards).all(), *guards.all())}
             pairs = {pair.place: pair for pair in Sending(self._symbols, effects, races).all()} | pairs

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from racelint.analysis.contexts import Entry
 from racelint.analysis.effects import WRITES, Access, Act
 from racelint.analysis.places import Located, Place
+from racelint.span import Location
 
 
 class Silence(enum.Enum):
@@ -65,6 +66,7 @@ class Pair(NamedTuple):
     guard: str = ""
     held: int = 0
     total: int = 0
+    said: Location | None = None  # the comment that names the guard
 
 
 def sides_of(pair: Pair) -> frozenset[tuple[str, int]]:

@@ -91,7 +91,9 @@ class Symbols:
                 func = made.call.func
                 if isinstance(func, Name | Attr):
                     self._constructions[func.name].append((module, made))
-        self.declared_locks = {n[-1] for _, a in self.annotations if a.kind != "confined" for n in a.names}
+        self.declared_locks = {
+            n[-1] for _, a in self.annotations if a.kind in ("guarded_by", "requires_lock") for n in a.names
+        }
         self._class_variables: dict[tuple[str, str], str | None] = {}
         self._methods: dict[tuple[str, str], str | None] = {}
         self._stand_ins: dict[str, bool] = {}

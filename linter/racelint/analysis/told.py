@@ -41,7 +41,7 @@ class Race:
     what each thread has of its own), "guard" (`guard` is held at `held` of `total` accesses), "hollow" (`guard` was
     given back as soon as it was taken) or "suspension". `first` is where the finding stands. `confidence` is 1
     (low) to 3 (high). `check` is where the read stands that an act depends on, None if neither access is one.
-    `takeable` is a lock that the first side could take.
+    `takeable` is a lock that the first side could take. `said` is where a comment names the guard.
     """
 
     symbol: str
@@ -58,6 +58,7 @@ class Race:
     total: int = 0
     language: str = "python"
     takeable: Takeable | None = None
+    said: Location | None = None
 
 
 class Teller:
@@ -112,6 +113,7 @@ class Teller:
             total=pair.total if pair else 0,
             language=source.module.language,
             takeable=self._locks.between(place, first, second, pair.guard) if pair else None,
+            said=pair.said if pair else None,
         )
 
     def _acts_under(self, spot: Spot, guard: str) -> bool:

@@ -100,8 +100,11 @@ def _lock(lock: Lock, view: View) -> str:
 def _place(place: PlaceAccess, view: View) -> Iterator[str]:
     yield f"{place.kind} {place.symbol}"
     for told in place.declared:
-        said = "guarded by" if told.kind == "guarded_by" else "confined to"
-        yield f"  {said} {told.name}, as {_at(told.location, view)} says"
+        at = _at(told.location, view)
+        if told.kind == "described":
+            yield f"  guarded, as {at} says: {told.name}"
+        else:
+            yield f"  {'guarded by' if told.kind == 'guarded_by' else 'confined to'} {told.name}, as {at} says"
     if place.alone is not None:
         yield f"  {place.alone.text}"
     if place.check is not None:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from racelint.finding import Fix, Remedy
-from racelint.languages import SourceProblem, notes
+from racelint.languages import SourceProblem, notes, prose
 from racelint.languages.go.builds import constraint, is_built
 from racelint.languages.go.modules import import_path, module_of
 from racelint.model import Comment, Module, Traits
@@ -65,7 +65,7 @@ class Go:
         tree = _parsed(data)
         if tree.root_node.has_error:
             raise _problem(tree.root_node, data)
-        spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
+        spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) or prose.speaks(data) else []
         comments = tuple([comment for comment in spoken if "racelint:" in comment.text])
         limit = sys.getrecursionlimit()
         try:
@@ -74,6 +74,7 @@ class Go:
             generated = bool(GENERATED.search(data[:HEAD]))
             lowering = Lowering(data, outline=outline)
             lowering.notes = notes.Notes(spoken, data)
+            lowering.prose = prose.Prose(spoken, data)
             module = lowering.module(tree.root_node, comments, generated, lines)
             if outline:  # the bodies speak of methods, too
                 module = module._replace(called=" ".join(sorted(_asked_for(data))))

@@ -79,7 +79,7 @@ class Lowering(TypeDeclarations):
             "go", self._paths, tuple(self._stars), self._declared, self._functions, self._globals,
             tuple(self.attribute_stores), tuple(self.constructions), comments, generated, lines, package, TRAITS,
             mentions=" ".join(sorted(self.mentions)), called=" ".join(sorted(self.called)),
-            annotations=(*self.annotations, *self.notes.left()),
+            annotations=(*self.annotations, *self.notes.left(), *self.prose.annotations()),
         )  # fmt: skip
 
     def _doc(self, above: Sequence[Node], node: Node) -> str:

@@ -12,6 +12,7 @@ from racelint.languages.go.scopes import TypeName
 from racelint.languages.go.tree import field, parts
 from racelint.languages.go.types import POINTER
 from racelint.languages.notes import PLACES, TYPES, Kind, Notes, Target
+from racelint.languages.prose import Prose
 from racelint.model import Annotation, Expr, Field, Stmt, Type, TypeRef, TypeValue
 from racelint.span import Span
 
@@ -28,6 +29,7 @@ class TypeDeclarations(Control):
         super().__init__(data)
         self._declared: dict[str, Type] = {}
         self.notes = Notes((), b"")
+        self.prose = Prose((), b"")
         self.annotations: list[Annotation] = []
         self.mark = f"{zlib.crc32(data):08x}"  # tells apart what files of one package may both have
 
@@ -36,6 +38,8 @@ class TypeDeclarations(Control):
         if self.notes:
             notes = self.notes.take(kinds, span.line, span.end_line)
             self.annotations += [note.about(target, owner, name) for name in names for note in notes]
+        if self.prose and target in ("field", "global"):
+            self.prose.add(target, owner, names, span.line, span.end_line)
 
     @abstractmethod
     def declare_global(self, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:

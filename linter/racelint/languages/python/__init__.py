@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from racelint.finding import Fix, Remedy
-from racelint.languages import SourceProblem, notes
+from racelint.languages import SourceProblem, notes, prose
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
 from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2, outdated
@@ -69,10 +69,11 @@ class Python:
         text = data.decode("utf-8", "replace") if data.isascii() else decode(data)
         lines = [] if data.isascii() else text.split("\n")
         wide = {number: line.encode() for number, line in enumerate(lines, 1) if not line.isascii()}
-        spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) else []
+        spoken = self.comments(data) if b"racelint:" in data or notes.speaks(data) or prose.speaks(data) else []
         comments = tuple([comment for comment in spoken if "racelint:" in comment.text])
         lowering = Lowering(wide, _lines_with(b":=", data), outline=outline)
         lowering.notes = notes.Notes(spoken, data)
+        lowering.prose = prose.Prose(spoken, data)
         lowering.has_typed_notes = noted.speaks(data)
         limit = sys.getrecursionlimit()
         try:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from racelint.languages.notes import FUNCTIONS, PLACES, TYPES, Kind, Note, Notes, Target, names_of
+from racelint.languages.prose import Prose
 from racelint.languages.python.annotations import dotted
 from racelint.languages.python.expressions import Expressions
 from racelint.languages.python.scopes import FunctionScope
@@ -27,6 +28,7 @@ class Noted(Expressions):
     def __init__(self, wide: Mapping[int, bytes]) -> None:
         super().__init__(wide)
         self.notes = Notes((), b"")
+        self.prose = Prose((), b"")
         self.has_typed_notes = False
         self.annotations: list[Annotation] = []
         self._imports: dict[str, Imported] = {}
@@ -39,7 +41,10 @@ class Noted(Expressions):
             names = [target.name for target in targets if isinstance(target, Name) and target.scope == "local"]
             self._variables.append((self.scope.qualname, names, node))
             return
-        notes = self.notes.take(PLACES, node.lineno, node.end_lineno or node.lineno)
+        last = node.end_lineno or node.lineno
+        for target, owner, name in places:
+            self.prose.add(target, owner, [name], node.lineno, last)
+        notes = self.notes.take(PLACES, node.lineno, last)
         if self.has_typed_notes and isinstance(node, ast.AnnAssign):
             notes += self._typed(node.annotation)
         for note in notes:
@@ -69,7 +74,7 @@ class Noted(Expressions):
 
     def all_annotations(self) -> tuple[Annotation, ...]:
         """All of the file, those that are about nothing last."""
-        return (*self.annotations, *self.notes.left())
+        return (*self.annotations, *self.notes.left(), *self.prose.annotations())
 
     def _places(self, target: Expr) -> Iterator[tuple[Target, str, str]]:
         match target:

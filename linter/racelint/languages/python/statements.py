@@ -94,7 +94,7 @@ class Statements(Noted):
         targets = self.exprs(node.targets)
         for target in targets:
             self.bind(target, value)
-        if self.notes:
+        if self.notes or self.prose:
             self.note_targets(node, targets)
         out.append(Assign(targets, value, self.span(node)))
 
@@ -108,7 +108,7 @@ class Statements(Noted):
         target, annotation = self.expr(node.target), type_ref(node.annotation)
         value = None if node.value is None else self.expr(node.value)
         self.bind(target, value, annotation)
-        if self.notes or self.has_typed_notes:
+        if self.notes or self.prose or self.has_typed_notes:
             self.note_targets(node, (target,))
         if value is not None:
             out.append(Assign((target,), value, self.span(node)))
