@@ -146,8 +146,8 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     ### Comments
 
     Where a comment at a declaration says in plain words what a lock keeps (`// protects routes`, `# guards the fields
-    below`, `# guarded by self._lock`), that lock is the guard, wherever else it is held, and callers from outside are
-    taken to come at once. What is silent for want of a collision stays so.
+    below`, `# guarded by self._lock`), callers from outside are taken to come at once, as the author says, but for who
+    starts the object, and for who takes out or looks up an entry that he has found. Everything else is as without it.
 
     ### Annotations
 

@@ -77,19 +77,16 @@ class Guards:
         plain = self._by_access(spots)
         best: Pair | None = None
         said = self._declared.description(place)
-        for lock, held in self._candidates(plain, said.name if said is not None else "").items():
-            by_author = said if said is not None and lock == said.name else None
+        for lock, held in self._candidates(plain).items():
+            comment = said.location if said is not None and lock == said.name else None
             total = sum(entry in held or not self._says_nothing(entry) for entry in plain.values())
             breaches = [entry for entry in plain.values() if entry not in held]
             writes = [entry for entry in breaches if _writes(entry)]
-            is_most = by_author is not None or len(writes) <= 1 or 3 * len(held) >= 2 * total
-            if not is_most or len(writes) > MOST_BREACHES:
+            if not (len(writes) <= 1 or 3 * len(held) >= 2 * total) or len(writes) > MOST_BREACHES:
                 continue
             for pair in (*self._breaches(place, lock, spots), *self._handed_out(place, lock, spots)):
-                found = pair._replace(guard=lock, held=len(held), total=total)
-                if by_author is not None:
-                    found = found._replace(said=by_author.location)
-                elif self._is_weak(found):
+                found = pair._replace(guard=lock, held=len(held), total=total, said=comment)
+                if self._is_weak(found):
                     found = found._replace(confidence=1)
                 if best is None or _rank(found) > _rank(best):
                     best = found
@@ -114,7 +111,15 @@ class Guards:
             return False  # who takes the lock there to fill the place knows that others may be about to empty it
         if pair.shape == "replace-change" and self._is_lost(pair):
             return False
+        if pair.said is not None and not self._is_expected(pair):
+            return False
         return any(callers) and pair.shape != "update-update" and not self._is_forgotten_read(pair)
+
+    def _is_expected(self, pair: Pair) -> bool:
+        """Whether what a comment says of a lock hardly means this: who starts the object, or takes out his own entry."""
+        acts = [spot.access for spot in (pair.first, pair.second) if isinstance(spot.access, Act)]
+        starts = any(prepares(self._symbols.functions[spot.function][1].name) for spot in (pair.first, pair.second))
+        return starts or any(act.kind in ("remove", "lookup") for act in acts)
 
     def _is_lost(self, pair: Pair) -> bool:
         """Whether an object puts something into what it replaces under its own lock, not just when it ends."""
@@ -166,8 +171,8 @@ class Guards:
                 found[spot.function, spot.access.span.line].append(spot)
         return found
 
-    def _candidates(self, plain: dict[tuple[object, ...], list[Spot]], said: str) -> dict[str, list[list[Spot]]]:
-        """Locks held at two accesses or more, one of them a write; of the lock that a comment names, one will do."""
+    def _candidates(self, plain: dict[tuple[object, ...], list[Spot]]) -> dict[str, list[list[Spot]]]:
+        """Locks held at two accesses or more, one of them a write."""
         held: dict[str, list[list[Spot]]] = defaultdict(list)
         for entries in plain.values():
             common = frozenset.intersection(*[_guarding(spot) for spot in entries])
@@ -176,7 +181,7 @@ class Guards:
                     held[lock].append(entries)
         return {
             lock: entries for lock, entries in held.items()
-            if any(_writes(e) for e in entries) and (lock in (ATOMIC, said) or self._is_kept(lock, entries))
+            if any(_writes(e) for e in entries) and (lock == ATOMIC or self._is_kept(lock, entries))
         }  # fmt: skip
 
     def _is_kept(self, lock: str, entries: list[list[Spot]]) -> bool:
