@@ -19,8 +19,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     ## Why it is a bug
 
-    Single reads and stores of one value are atomic in Python, what is made of several is not: `n += f()` loses updates, a
-    dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted upon.
+    Single reads and stores of one value are atomic in Python, what is made of several is not: `n += f()` loses updates,
+    a dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted upon.
     In Go a program that races has no meaning: values may be torn or stale for ever, and the runtime ends a program that
     it sees use one map from two goroutines.
 
@@ -131,8 +131,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       twice;
     - two increments of a count that decides nothing, but for those of two callers;
     - of two `x += 1` or `x -= 1`, either way, only those with a lock on one side, or by a function that uses the value
-      in another line, or tests it there for one value (else a note: CPython, from 3.10 on and with the GIL, does not let
-      go between the read and the store; without the GIL an error);
+      in another line, or tests it there for one value (else a note: CPython, from 3.10 on and with the GIL, does not
+      let go between the read and the store; without the GIL an error);
     - a list that loses elements while it is iterated;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;

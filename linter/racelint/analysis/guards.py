@@ -116,7 +116,7 @@ class Guards:
         return any(callers) and pair.shape != "update-update" and not self._is_forgotten_read(pair)
 
     def _is_expected(self, pair: Pair) -> bool:
-        """Whether what a comment says of a lock hardly means this: who starts the object, or takes out his own entry."""
+        """Whether a comment on a lock hardly means this: who starts the object, or takes out his own entry."""
         acts = [spot.access for spot in (pair.first, pair.second) if isinstance(spot.access, Act)]
         starts = any(prepares(self._symbols.functions[spot.function][1].name) for spot in (pair.first, pair.second))
         return starts or any(act.kind in ("remove", "lookup") for act in acts)
