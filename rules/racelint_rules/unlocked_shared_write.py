@@ -20,7 +20,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     ## Why it is a bug
 
     Single reads and stores of one value are atomic in Python, what is made of several is not: `n += f()` loses updates,
-    a dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted upon.
+    a dict that grows while it is iterated raises RuntimeError, what was tested may no longer hold when it is acted on.
     In Go a program that races has no meaning: values may be torn or stale for ever, and the runtime ends a program that
     it sees use one map from two goroutines.
 
