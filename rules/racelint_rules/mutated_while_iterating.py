@@ -120,9 +120,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     move up where they are), and elements of `container/list` that the loop's step starts from: a map may lose and gain
     entries while one goroutine ranges over it, and what is appended to a slice is not seen. It is a warning there, for
     often one element at most is cut out; and so is an iteration that waits while another task may resize the container
-    (of a list in Python: take elements out of it). In Python it is a warning, too, where a called function makes the
-    change and the loop skips elements by it, or it puts something in, or the confidence is medium. All else is an
-    error.
+    (of a list in Python: take elements out of it). In Python it is a warning, too, where the loop skips elements
+    (of a list), and where a called function makes the change and puts something in, or the confidence is medium. All
+    else is an error.
 
     A loop over `sys.modules.items()` or `.values()` that asks a module for an attribute is a warning, too: any import,
     of this thread or of another one, adds to it, and a module may load others when it is asked.
@@ -245,16 +245,16 @@ def _confidence(conflict: IterationConflict) -> Confidence:
 
 
 def _severity(conflict: IterationConflict) -> Severity:
-    """How sure it is that the loop breaks: in Python mostly, but behind a call less so.
+    """How sure it is that the loop breaks: in Python mostly, but less so behind a call, and not of a list.
 
     Of 16 findings behind a call that put something in, skip elements or have medium confidence, in repositories that
     the rule had not been mended on, 9 were right; of the others behind a call 6 of 11, where one mistake made all five.
+    Of 31 that skip an element in the loop's own function 15 were right: mostly the one that is skipped stays rightly,
+    or its turn comes again.
     """
-    if conflict.language == "go":
+    if conflict.language == "go" or _skips(conflict):
         return Severity.WARNING
-    surely = (
-        conflict.change in ("remove", "clear") and not _skips(conflict) and _confidence(conflict) > Confidence.MEDIUM
-    )
+    surely = conflict.change in ("remove", "clear") and _confidence(conflict) > Confidence.MEDIUM
     near = len(conflict.steps) == 1 and conflict.certain
     return Severity.ERROR if surely or near else Severity.WARNING
 

@@ -100,15 +100,13 @@ LOOP = """
     ("walked", "step", "change", "severity"),
     [
         ("rows", "del self.rows[name]", "pass", "error"),
-        ("names", "self.names.remove(name)", "pass", "error"),
+        ("names", "self.names.remove(name)", "pass", "warning"),
         ("rows", "self.forget(name)", "del self.rows[name]", "error"),
         ("rows", "self.forget(name)", "self.rows['last'] = name", "warning"),
         ("names", "self.forget(name)", "self.names.remove(name)", "warning"),
     ],
 )
-def test_of_what_a_called_function_does_to_a_loop_only_what_raises_is_an_error(
-    tmp_path, walked, step, change, severity
-):
+def test_of_what_breaks_a_loop_only_what_raises_is_an_error(tmp_path, walked, step, change, severity):
     text = LOOP.format(walked=walked, step=step, change=change)
     assert severities(tmp_path, "table.py", text) == [("mutated-while-iterating", severity)]
 
