@@ -18,6 +18,7 @@ from racelint.analysis.singles import START
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
+from racelint.knowledge import Knowledge
 from racelint.model import TypeRef
 
 SORTED = frozenset({"Len", "Less", "Swap"})  # what `sort` asks for, as does `container/heap`
@@ -27,7 +28,7 @@ PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call the
 class Application:
     """Tells which methods have no caller."""
 
-    def __init__(self, symbols: Symbols, types: Types, product: Product, edges: Edges) -> None:
+    def __init__(self, symbols: Symbols, types: Types, product: Product, edges: Edges, knowledge: Knowledge) -> None:
         self._symbols = symbols
         self._annotations = types.annotations
         self._programs = Programs(symbols)
@@ -48,7 +49,7 @@ class Application:
                 self._offering[name].append(interface)
                 if f"{source.name}:{record.methods[name]}" in used:
                     self._demanding[name].append(interface)
-        self._mentions = Mentions(symbols, product)
+        self._mentions = Mentions(symbols, product, knowledge)
         self._handed = {type_id for each in product.effects.values() for type_id in each.handed}
 
     def is_uncalled(self, function_id: str) -> bool:

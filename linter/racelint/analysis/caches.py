@@ -69,7 +69,7 @@ class Caches:
         self._holders = Holders(summaries, lambda v: self._sources.origin(v) is not None)
         self._defaults = Defaults(summaries.symbols)
         self._changed: frozenset[Value] | None = None
-        self._siblings = Siblings(summaries.symbols)
+        self._siblings = Siblings(summaries.symbols, knowledge.sharing)
         self._register_kept()
 
     def _register_kept(self) -> None:

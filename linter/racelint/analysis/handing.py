@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 from racelint.analysis.body import Body, Keywords
 from racelint.analysis.existence import says_of
-from racelint.analysis.homemade import BY_HAND, remembers_by_hand
+from racelint.analysis.homemade import BY_HAND, ByHand
 from racelint.analysis.paths import copy_of, root
 from racelint.analysis.sharing import Registration
 from racelint.analysis.state import State
@@ -43,7 +43,6 @@ from racelint.model import Attr, Build, Call, Expr, Function, Item, Jump, Name, 
 from racelint.record import records
 from racelint.span import Span
 
-WRITERS = frozenset({"loads", "dumps", "load", "deepcopy", "redis", "pickle"})  # of what is no object, but its text
 CACHES = re.compile("cache", re.IGNORECASE)
 _MADE = frozenset({Fresh, Result, Unknown})
 
@@ -100,7 +99,9 @@ class Handing(Body):
         """Whether a function keeps what it has fetched in a cache of its own making."""
         known = ""
         if self.traits.duck_typed and self._speaks_of_caches(source):
-            is_one = remembers_by_hand(function, lambda cache: self._keeps(cache, function_id, source))
+            is_one = ByHand(self.knowledge.sharing, lambda cache: self._keeps(cache, function_id, source)).remembers(
+                function
+            )
             known = BY_HAND if is_one else ""
         self.summaries.remembering[function_id] = known
         return known
@@ -127,7 +128,8 @@ class Handing(Body):
             case ClassType(type=type_id):
                 source, record = self.symbols.types[type_id]
                 bodies = [source.module.functions[name].body for name in record.methods.values()]
-                return WRITERS.isdisjoint(node.name for node in records(tuple(bodies)) if isinstance(node, Attr | Name))
+                writers = self.knowledge.sharing.names("serialises")
+                return writers.isdisjoint(node.name for node in records(tuple(bodies)) if isinstance(node, Attr | Name))
             case _:
                 return True
 

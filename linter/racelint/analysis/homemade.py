@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from racelint.analysis.written import plain
+from racelint.knowledge.sharing import Sharing
 from racelint.model import Assign, Attr, Await, Call, Const, Expr, Function, Item, Jump, Name
 from racelint.record import records
 
 BY_HAND = "by hand"  # what `Handing` notes of such a function
-LOOKS = frozenset({"get", "lookup", "load", "fetch"})
-PUTS = frozenset({"set", "put", "store", "add", "save"})
 
 
 class Slot(NamedTuple):
@@ -26,63 +25,69 @@ class Slot(NamedTuple):
     value: Expr
 
 
-def remembers_by_hand(function: Function, keeps: Callable[[Expr], bool]) -> bool:
-    """Whether a function gives again what it has fetched once for the same key.
+class ByHand:
+    """Answers for functions; `keeps` tells of what is a cache that gives the very object again."""
 
-    `keeps` tells of what is a cache that gives the very object again.
-    """
-    nodes = list(records(function.body))
-    returned = [node.value for node in nodes if isinstance(node, Jump) and node.kind == "return" and node.value]
-    if not returned:
+    def __init__(self, names: Sharing, keeps: Callable[[Expr], bool]) -> None:
+        self._looking, self._putting = names.names("looks-up"), names.names("puts-in")
+        self._keeps = keeps
+
+    def remembers(self, function: Function) -> bool:
+        """Whether a function gives again what it has fetched once for the same key."""
+        nodes = list(records(function.body))
+        returned = [node.value for node in nodes if isinstance(node, Jump) and node.kind == "return" and node.value]
+        if not returned:
+            return False
+        looks = list(self._looks(nodes))
+        for put in self._puts(nodes):
+            fetched = self._is_fetched(put.value, function)
+            given = any(_is_given(each, put) for each in returned)
+            known = any(look[:2] == put[:2] and any(_is_given(each, look) for each in returned) for look in looks)
+            if fetched and given and known:
+                return True
         return False
-    looks = list(_looks(nodes, keeps))
-    for put in _puts(nodes, keeps):
-        fetched = _is_fetched(put.value, function, keeps)
-        given = any(_is_given(each, put) for each in returned)
-        known = any(look[:2] == put[:2] and any(_is_given(each, look) for each in returned) for look in looks)
-        if fetched and given and known:
-            return True
-    return False
 
+    def _looks(self, nodes: list[object]) -> Iterator[Slot]:
+        for node in nodes:
+            match node:
+                case Assign(targets=(Name() as target,), value=value):
+                    slot = self._slot(value, target, self._looking)
+                case Jump(kind="return", value=Item() as value):
+                    slot = self._slot(value, value, self._looking)
+                case _:
+                    slot = None
+            if slot is not None:
+                yield slot
 
-def _looks(nodes: list[object], keeps: Callable[[Expr], bool]) -> Iterator[Slot]:
-    for node in nodes:
-        match node:
-            case Assign(targets=(Name() as target,), value=value):
-                slot = _slot(value, target, LOOKS, keeps)
-            case Jump(kind="return", value=Item() as value):
-                slot = _slot(value, value, LOOKS, keeps)
+    def _puts(self, nodes: list[object]) -> Iterator[Slot]:
+        for node in nodes:
+            match node:
+                case Assign(targets=(Item() as target,), value=value):
+                    slot = self._slot(target, value, self._putting)
+                case Call(func=Attr(), args=(_, value, *_)):
+                    slot = self._slot(node, value, self._putting)
+                case _:
+                    slot = None
+            if slot is not None:
+                yield slot
+
+    def _slot(self, place: Expr, value: Expr, methods: frozenset[str]) -> Slot | None:
+        """The entry that an expression means: `cache[key]`, `cache.get(key)`."""
+        match place.value if isinstance(place, Await) else place:
+            case Item(base=cache, key=key):
+                pass
+            case Call(func=Attr(base=cache, name=name), args=(key, *_)) if name in methods:
+                pass
             case _:
-                slot = None
-        if slot is not None:
-            yield slot
-
-
-def _puts(nodes: list[object], keeps: Callable[[Expr], bool]) -> Iterator[Slot]:
-    for node in nodes:
-        match node:
-            case Assign(targets=(Item() as target,), value=value):
-                slot = _slot(target, value, PUTS, keeps)
-            case Call(func=Attr(), args=(_, value, *_)):
-                slot = _slot(node, value, PUTS, keeps)
-            case _:
-                slot = None
-        if slot is not None:
-            yield slot
-
-
-def _slot(place: Expr, value: Expr, methods: frozenset[str], keeps: Callable[[Expr], bool]) -> Slot | None:
-    """The entry that an expression means: `cache[key]`, `cache.get(key)`."""
-    match place.value if isinstance(place, Await) else place:
-        case Item(base=cache, key=key):
-            pass
-        case Call(func=Attr(base=cache, name=name), args=(key, *_)) if name in methods:
-            pass
-        case _:
+                return None
+        if isinstance(key, Const) or not self._keeps(cache):
             return None
-    if isinstance(key, Const) or not keeps(cache):
-        return None
-    return Slot(plain(cache), plain(key), value)
+        return Slot(plain(cache), plain(key), value)
+
+    def _is_fetched(self, value: Expr, function: Function) -> bool:
+        """Whether a value comes from a call, which does not look into the cache; a variable's may come from several."""
+        bound = function.bindings.get(value.name, ()) if isinstance(value, Name) else (value,)
+        return any(_is_call(each) and self._slot(each, each, self._looking) is None for each in bound)
 
 
 def _is_given(returned: Expr, slot: Slot) -> bool:
@@ -90,12 +95,6 @@ def _is_given(returned: Expr, slot: Slot) -> bool:
     if isinstance(returned, Item):
         return (plain(returned.base), plain(returned.key)) == slot[:2]
     return isinstance(returned, Name) and isinstance(slot.value, Name) and returned.name == slot.value.name
-
-
-def _is_fetched(value: Expr, function: Function, keeps: Callable[[Expr], bool]) -> bool:
-    """Whether a value comes from a call, which does not look into the cache; a variable's may come from several."""
-    bound = function.bindings.get(value.name, ()) if isinstance(value, Name) else (value,)
-    return any(_is_call(each) and _slot(each, each, LOOKS, keeps) is None for each in bound)
 
 
 def _is_call(value: Expr) -> bool:

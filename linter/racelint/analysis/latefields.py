@@ -24,7 +24,6 @@ from racelint.span import Span
 MOST_CALLS = 4  # from the thread's root to the read
 MOST_OWN_CALLS = 2  # of methods of the object, from its constructor to what makes something run
 LATER = re.compile("timer|later|delay|schedule", re.IGNORECASE)
-OF_ANYTHING = frozenset({"Exception", "BaseException", "AttributeError"})  # what catches a missing field, too
 PAUSES = frozenset({"wait", "sleep", "acquire"})
 
 
@@ -181,6 +180,10 @@ class LateFields:
         steps = (*way, (reader, first))
         return None if any(self._is_idle(*step, own) for step in steps) or self._is_caught(steps) else first
 
+    def _catches_all(self, handler: Handler) -> bool:
+        known = self._knowledge.sharing.names("catches-all")
+        return handler.caught is None or (isinstance(handler.caught, Name) and handler.caught.name in known)
+
     def _is_caught(self, steps: Sequence[tuple[str, Span]]) -> bool:
         """Whether an exception handler in a loop takes whatever happens on a way to a spot.
 
@@ -191,7 +194,7 @@ class LateFields:
             body = self._symbols.functions[function_id][1].body
             loops = loops_around(body, spot)
             tries = [node for node in records(body) if isinstance(node, Try) and _stands_in(spot, node.body)]
-            for node in [each for each in tries if any(map(_catches_all, each.handlers))]:
+            for node in [each for each in tries if any(map(self._catches_all, each.handlers))]:
                 if is_looped or any(loop.span.holds(node.span) for loop in loops):
                     return True
             is_looped = is_looped or bool(loops)
@@ -311,10 +314,6 @@ def _asks_for(node: object, name: str) -> bool:
 
 def _stands_in(spot: Span, block: Block) -> bool:
     return any(stmt.span.holds(spot) for stmt in block)
-
-
-def _catches_all(handler: Handler) -> bool:
-    return handler.caught is None or (isinstance(handler.caught, Name) and handler.caught.name in OF_ANYTHING)
 
 
 def _is_pause(call: Call) -> bool:

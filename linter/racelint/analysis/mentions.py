@@ -11,23 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from racelint.analysis.product import Product
-from racelint.analysis.scripts import LOADERS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
+from racelint.knowledge import Knowledge
 from racelint.model import Function, Source, Type
 
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
-LISTER = "getmembers"  # of what a module has
 SHORTEST = 6  # letters of a name that is looked for in whole texts
 
 
 class Mentions:
     """Tells which methods nobody speaks of."""
 
-    def __init__(self, symbols: Symbols, product: Product) -> None:
+    def __init__(self, symbols: Symbols, product: Product, knowledge: Knowledge) -> None:
         self._symbols = symbols
+        self._loaders, self._listing = knowledge.sharing.names("loads"), knowledge.sharing.names("lists")
         sources = {source.path: source for source, _ in symbols.functions.values() if source.module.traits.duck_typed}
         own = {source.name.partition(".")[0] for source in sources.values() if product.has(f"{source.name}:{MODULE}")}
         self._is_shown_in_use = any(
@@ -81,7 +81,7 @@ class Mentions:
         source, record = self._symbols.types[type_id]
         bases = [self._symbols.static(source.name, base) for base in record.bases]
         plain = all(base == Builtin("object") for base in bases) and not record.decorators
-        return plain and "metaclass" not in source.module.words.split() and self._is_unnamed(record, source)
+        return plain and self._listing.isdisjoint(source.module.words.split()) and self._is_unnamed(record, source)
 
     def _is_imported(self, module: str) -> bool:
         """Whether some file imports a module, or something out of it; others are found by tools that look for files."""
@@ -92,9 +92,9 @@ class Mentions:
     def _is_listed(self, module: str) -> bool:
         """Whether some file takes what it finds in a module: in one that it imports, or in any if it looks for them."""
         if self._listers is None:
-            self._listers = [source for source in self._sources.values() if LISTER in source.module.words.split()]
+            self._listers = [s for s in self._sources.values() if not self._listing.isdisjoint(s.module.words.split())]
         return any(
-            module in self._imports(source) or not LOADERS.isdisjoint(source.module.words.split())
+            module in self._imports(source) or not self._loaders.isdisjoint(source.module.words.split())
             for source in self._listers
         )
 

@@ -120,7 +120,8 @@ class Program:
         describe = Describe(self._symbols, self._types, self._summaries.usage)
         with _deep_recursion():
             conflicts = list(self._conflicts())  # by then all calls are known
-            mentions = Mentions(self._symbols, Product(self._symbols, self._summaries.effects)) if conflicts else None
+            product = Product(self._symbols, self._summaries.effects)
+            mentions = Mentions(self._symbols, product, self._knowledge) if conflicts else None
             for found in conflicts:
                 conflict = self._typed(found)
                 if mentions is not None and any(map(mentions.is_forgotten, functions_of(conflict))):

@@ -90,7 +90,7 @@ class Races:
         self._importing = importing
         self._parallel = Parallel(
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating, effects,
-            Scripts(symbols, effects, contexts, self.ways),
+            Scripts(symbols, effects, contexts, self.ways, places.names("loads")),
         )  # fmt: skip
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()

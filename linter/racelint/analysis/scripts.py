@@ -19,10 +19,6 @@ from racelint.model import Const, Source
 from racelint.record import records
 from racelint.span import Span
 
-LOADERS = frozenset(
-    {"import_module", "__import__", "iter_modules", "walk_packages", "exec_module", "load_module", "iter_entry_points",
-     "entry_points", "load_source", "run_path", "run_module", "import_string", "execute_from_command_line", "django"}
-)  # fmt: skip
 NAMED = re.compile(r"\w+(\.\w+)*:\w+|\w+(\.\w+)+")  # `app:api`, `app.tasks`
 
 
@@ -36,8 +32,11 @@ class Origin(NamedTuple):
 class Scripts:
     """Answers for pairs of accesses."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, ways: Ways) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, ways: Ways, loaders: frozenset[str]
+    ) -> None:
         self._symbols = symbols
+        self._loaders = loaders
         self._effects = effects
         self._contexts = contexts
         self._ways = ways
@@ -131,7 +130,7 @@ class Scripts:
                 continue
             found.add(module)
             source = self._symbols.sources[module]
-            if not LOADERS.isdisjoint(source.module.words.split()):
+            if not self._loaders.isdisjoint(source.module.words.split()):
                 return None
             todo += [*self._loaded(source), *self._named(source)]
         return frozenset(map(package_of, found))

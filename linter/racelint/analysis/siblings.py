@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.written import dotted, plain
+from racelint.knowledge.sharing import Sharing
 from racelint.model import Assign, Attr, Build, Call, Delete, Expr, Function, Item, Jump, Logic, Name, Star, Update
 from racelint.record import records
 from racelint.span import Span
 
-COPIES = frozenset({"copy", "deepcopy", "dict", "list", "set"})
-SHOWS = frozenset({"print", "debug", "info", "warning", "error", "exception", "log"})
 FILLED = "filled"
 GROWN = "grown"
 ALIKE = {
@@ -35,17 +34,18 @@ class Use(NamedTuple):
 class Siblings:
     """Answers for changes by a variable; reads each module's functions once."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, symbols: Symbols, names: Sharing) -> None:
         self._symbols = symbols
+        self._copies, self._shows = names.names("copies"), names.names("shows")
         self._copying: dict[str, dict[str, list[Use]]] = {}  # by a class or module, what its functions copy to change
 
     def copy_first(self, function_id: str, span: Span) -> bool:
         """Whether a function changes at a spot, by a variable, what others of its class or module copy first."""
         source, function = self._symbols.functions[function_id]
         change = next((found for node in records(function.body) for found in _changed(node) if found[2] == span), None)
-        if change is None or not _goes_on_with(function, change[0], span):
+        if change is None or not self._goes_on_with(function, change[0], span):
             return False
-        own = {use.path for use in _uses(function, copied=False) if use.variable == change[0]}
+        own = {use.path for use in self._uses(function, copied=False) if use.variable == change[0]}
         beside = self._beside(source.name, function.owner)
         return any(
             use.variable == change[0] and use.path in own and change[1] in use.changes
@@ -60,28 +60,55 @@ class Siblings:
         if key not in self._copying:
             functions = self._symbols.sources[module].module.functions
             self._copying[key] = {
-                f"{module}:{name}": list(_uses(function, copied=True))
+                f"{module}:{name}": list(self._uses(function, copied=True))
                 for name, function in functions.items()
                 if (function.owner or "") == (owner or "")
             }
         return self._copying[key]
 
+    def _uses(self, function: Function, *, copied: bool) -> Iterator[Use]:
+        """The variables of a function that get a path, or a copy of one, and how they are changed."""
+        nodes = list(records(function.body))
+        changes: dict[str, set[str]] = {}
+        for node in nodes:
+            for variable, operation, _ in _changed(node):
+                changes.setdefault(variable, set()).add(operation)
+        for node in nodes:
+            match node:
+                case Assign(targets=(Name(name=variable, scope="local"),), value=value) if variable in changes:
+                    path = self._copied(value) if copied else _alternative(value)
+                    if isinstance(path, Attr | Name) and dotted(path) and not _is_local(path, function):
+                        yield Use(variable, _anchored(path, function), frozenset(changes[variable]))
+                case _:
+                    pass
 
-def _uses(function: Function, *, copied: bool) -> Iterator[Use]:
-    """The variables of a function that get a path, or a copy of one, and how they are changed."""
-    nodes = list(records(function.body))
-    changes: dict[str, set[str]] = {}
-    for node in nodes:
-        for variable, operation, _ in _changed(node):
-            changes.setdefault(variable, set()).add(operation)
-    for node in nodes:
-        match node:
-            case Assign(targets=(Name(name=variable, scope="local"),), value=value) if variable in changes:
-                path = _copied(value) if copied else _alternative(value)
-                if isinstance(path, Attr | Name) and dotted(path) and not _is_local(path, function):
-                    yield Use(variable, _anchored(path, function), frozenset(changes[variable]))
+    def _copied(self, value: Expr) -> Expr | None:
+        """What is copied in `x.copy()`, `dict(x)`, `copy.copy(x)`, `{**x}`, `[*x]`."""
+        match value:
+            case Call(func=Attr(base=base, name="copy"), args=()):
+                return _alternative(base)
+            case Call(func=Name(name=name), args=(base, *_)) if name in self._copies:
+                return _alternative(base)
+            case Call(func=Attr(base=Name(name="copy"), name=name), args=(base, *_)) if name in self._copies:
+                return _alternative(base)
+            case Build(kind="dict", parts=(base, *_), keys=(None, *_)) | Build(parts=(Star(value=base), *_)):
+                return _alternative(base)
             case _:
-                pass
+                return None
+
+    def _goes_on_with(self, function: Function, variable: str, span: Span) -> bool:
+        """Whether a function hands a variable on behind a spot, or gives it out: not to be shown to somebody only."""
+        for node in records(function.body):
+            match node:
+                case Jump(kind="return", value=value, span=at) if value is not None:
+                    given: tuple[Expr, ...] = (value,)
+                case Call(func=func, args=args, keywords=keywords, span=at) if _name(func) not in self._shows:
+                    given = (*args, *[part for _, part in keywords])
+                case _:
+                    continue
+            if at[:2] > span[2:] and any(isinstance(part, Name) and part.name == variable for part in records(given)):
+                return True
+        return False
 
 
 def _anchored(path: Expr, function: Function) -> object:
@@ -96,21 +123,6 @@ def _is_local(path: Expr, function: Function) -> bool:
     while isinstance(path, Attr):
         path = path.base
     return not isinstance(path, Name) or (path.scope == "local" and path.name != function.own)
-
-
-def _copied(value: Expr) -> Expr | None:
-    """What is copied in `x.copy()`, `dict(x)`, `copy.copy(x)`, `{**x}`, `[*x]`."""
-    match value:
-        case Call(func=Attr(base=base, name="copy"), args=()):
-            return _alternative(base)
-        case Call(func=Name(name=name), args=(base, *_)) if name in COPIES:
-            return _alternative(base)
-        case Call(func=Attr(base=Name(name="copy"), name=name), args=(base, *_)) if name in COPIES:
-            return _alternative(base)
-        case Build(kind="dict", parts=(base, *_), keys=(None, *_)) | Build(parts=(Star(value=base), *_)):
-            return _alternative(base)
-        case _:
-            return None
 
 
 def _alternative(value: Expr) -> Expr:
@@ -133,21 +145,6 @@ def _changed(node: object) -> Iterator[tuple[str, str, Span]]:
             yield name, "del", span
         case _:
             pass
-
-
-def _goes_on_with(function: Function, variable: str, span: Span) -> bool:
-    """Whether a function hands a variable on behind a spot, or gives it out: not to be shown to somebody only."""
-    for node in records(function.body):
-        match node:
-            case Jump(kind="return", value=value, span=at) if value is not None:
-                given: tuple[Expr, ...] = (value,)
-            case Call(func=func, args=args, keywords=keywords, span=at) if _name(func) not in SHOWS:
-                given = (*args, *[part for _, part in keywords])
-            case _:
-                continue
-        if at[:2] > span[2:] and any(isinstance(part, Name) and part.name == variable for part in records(given)):
-            return True
-    return False
 
 
 def _name(func: Expr) -> str:

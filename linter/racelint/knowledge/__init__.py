@@ -31,7 +31,7 @@ DOES = {
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
-    "cache", "memo", "handler", "option", "live", "word", "event", "fill", "inline", "given", "typing", "hook",
+    "cache", "memo", "handler", "option", "live", "word", "name", "event", "fill", "inline", "given", "typing", "hook",
 )  # fmt: skip
 NAMES = ("aliases", "modules")  # tables of names that mean something else
 LISTS = (
@@ -67,7 +67,7 @@ CONTEXTS = {
 }
 
 
-KINDS = {"lock": LOCKS, "start": CONTEXTS, "entry": CONTEXTS, "word": sharing.WORDS}
+KINDS = {"lock": LOCKS, "start": CONTEXTS, "entry": CONTEXTS, "word": sharing.WORDS, "name": sharing.NAMES}
 
 
 class MemoryModel(Enum):
@@ -461,6 +461,7 @@ def _sharing(rows: Callable[[str], list[dict[str, Any]]]) -> Sharing:
         [_row(sharing.OptionRow, row) for row in rows("option")],
         [_row(sharing.LiveRow, row) for row in rows("live")],
         [_row(sharing.WordRow, row) for row in rows("word")],
+        [_row(sharing.NameRow, row) for row in rows("name")],
         [_row(sharing.EventRow, row) for row in rows("event")],
         [_row(sharing.FillRow, row) for row in rows("fill")],
         [_row(sharing.InlineRow, row) for row in rows("inline")],

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 GIVES = {"object", "collection", "store"}
 WORDS = {"cache", "default", "watch"}
+NAMES = {"loads", "lists", "serialises", "catches-all", "copies", "shows", "looks-up", "puts-in"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,20 @@ class WordRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NameRow:
+    """Whole names that tell what code does where it is looked at as a text only: nothing of it is resolved.
+
+    "loads" modules by their names, "lists" what a module has or a class leads to without naming it, "serialises" what
+    it is given, "catches-all" exceptions, "copies" a container, "shows" something to people only, "looks-up" or
+    "puts-in" an entry of a cache.
+    """
+
+    names: tuple[str, ...]
+    kind: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InlineRow:
     """Names of fields that hold a struct itself, whatever type has them; if `embedded`, its fields are theirs, too."""
 
@@ -139,8 +154,8 @@ class Sharing:
 
     def __init__(
         self, caches: Iterable[CacheRow], memos: Iterable[MemoRow], handlers: Iterable[HandlerRow],
-        options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow], events: Iterable[EventRow],
-        fills: Iterable[FillRow], inline: Iterable[InlineRow], given: Iterable[GivenRow],
+        options: Iterable[OptionRow], live: Iterable[LiveRow], words: Iterable[WordRow], names: Iterable[NameRow],
+        events: Iterable[EventRow], fills: Iterable[FillRow], inline: Iterable[InlineRow], given: Iterable[GivenRow],
         typing: Iterable[TypingRow],
     ) -> None:  # fmt: skip
         self._caches = tuple(caches)
@@ -163,6 +178,9 @@ class Sharing:
         self._words: dict[str, frozenset[str]] = {kind: frozenset() for kind in WORDS}
         for row in words:
             self._words[row.kind] |= frozenset(row.words)
+        self._names: dict[str, frozenset[str]] = {kind: frozenset() for kind in NAMES}
+        for named in names:
+            self._names[named.kind] |= frozenset(named.names)
         self.methods = frozenset(method for row in self._caches for method in row.methods)
         self.types = frozenset([*[n for row in self._caches for n in row.types], *self.carriers, *self.events])
         self._stores: dict[str, bool] = {}
@@ -208,6 +226,10 @@ class Sharing:
     def option(self, type_name: str) -> str:
         """The keyword that makes a field of this type an option, "" if there is none."""
         return next((row.flag for row in self._options if matches(type_name, row.types)), "")
+
+    def names(self, kind: str) -> frozenset[str]:
+        """The names that tell of what a `NameRow` of a kind does."""
+        return self._names[kind]
 
     def says(self, name: str, kind: str) -> bool:
         """Whether a name contains a word of a kind."""
