@@ -75,3 +75,20 @@ class Importing:
 def package_of(name: str) -> str:
     """The path of the package that a module belongs to."""
     return name.partition("@")[0]
+
+
+def loaded(symbols: Symbols, source: Source) -> list[str]:
+    """The modules of the project that a file imports, in whatever scope, and the packages around them."""
+    names: list[str] = []
+    for imported in source.module.loads:
+        name = imported.absolute(source.path, source.name)
+        names.append(name if imported.name is None else f"{name}.{imported.name}")
+    return modules(symbols, names, source)
+
+
+def modules(symbols: Symbols, names: Iterable[str], source: Source) -> list[str]:
+    """The modules of the project that dotted names mean in a file, and the packages around them."""
+    parts = [name.split(".") for name in names]
+    wholes = {".".join(each[:end]): None for each in parts for end in range(1, len(each) + 1)}
+    found = [symbols.module(name, source) for name in wholes]
+    return [module for module in found if module is not None]

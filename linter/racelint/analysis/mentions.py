@@ -8,8 +8,7 @@ their names stand nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from racelint.analysis.importing import loaded
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
@@ -86,7 +85,7 @@ class Mentions:
     def _is_imported(self, module: str) -> bool:
         """Whether some file imports a module, or something out of it; others are found by tools that look for files."""
         if self._imported is None:
-            self._imported = {found for source in self._sources.values() for found in self._imports(source)}
+            self._imported = {found for source in self._sources.values() for found in loaded(self._symbols, source)}
         return module in self._imported
 
     def _is_listed(self, module: str) -> bool:
@@ -94,18 +93,9 @@ class Mentions:
         if self._listers is None:
             self._listers = [s for s in self._sources.values() if not self._listing.isdisjoint(s.module.words.split())]
         return any(
-            module in self._imports(source) or not self._loaders.isdisjoint(source.module.words.split())
+            module in loaded(self._symbols, source) or not self._loaders.isdisjoint(source.module.words.split())
             for source in self._listers
         )
-
-    def _imports(self, source: Source) -> Iterator[str]:
-        """The modules of the project that a file imports, or something out of them."""
-        for each in source.module.loads:
-            name = each.absolute(source.path, source.name)
-            for whole in (name,) if each.name is None else (name, f"{name}.{each.name}"):
-                found = self._symbols.module(whole, source)
-                if found is not None:
-                    yield found
 
     def _is_undecorated(self, function_id: str) -> bool:
         source, function = self._symbols.functions[function_id]

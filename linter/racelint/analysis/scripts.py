@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Effects
-from racelint.analysis.importing import package_of
+from racelint.analysis.importing import loaded, modules, package_of
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
@@ -132,16 +132,8 @@ class Scripts:
             source = self._symbols.sources[module]
             if not self._loaders.isdisjoint(source.module.words.split()):
                 return None
-            todo += [*self._loaded(source), *self._named(source)]
+            todo += [*loaded(self._symbols, source), *self._named(source)]
         return frozenset(map(package_of, found))
-
-    def _loaded(self, source: Source) -> list[str]:
-        """The modules that a file imports, in whatever scope, and the packages around them."""
-        names: list[str] = []
-        for imported in source.module.loads:
-            name = imported.absolute(source.path, source.name)
-            names.append(name if imported.name is None else f"{name}.{imported.name}")
-        return self._modules(names, source)
 
     def _named(self, source: Source) -> list[str]:
         """The modules that the texts of a file name: `uvicorn.run("app:api")`."""
@@ -155,11 +147,4 @@ class Scripts:
             for node in records(function.body)
             if isinstance(node, Const) and isinstance(node.value, str) and NAMED.fullmatch(node.value)
         ]
-        return self._modules(names, source)
-
-    def _modules(self, names: list[str], source: Source) -> list[str]:
-        """The modules of the project that names mean in a file, and the packages around them."""
-        parts = [name.split(".") for name in names]
-        wholes = {".".join(each[:end]): None for each in parts for end in range(1, len(each) + 1)}
-        found = [self._symbols.module(name, source) for name in wholes]
-        return [module for module in found if module is not None]
+        return modules(self._symbols, names, source)

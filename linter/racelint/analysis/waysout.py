@@ -6,15 +6,22 @@ Names are compared, not objects: `events.connect("x", self.on_x)` hands over wha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.usage import Usage
 from racelint.model import Attr, Build, Call, Closure, Const, Expr, Function, Name
 from racelint.record import records
 
-PARAMETER = "parameter of "
 MOST_CALLS = 5  # from a callback to the way out
 OF_CONTAINERS = frozenset({"remove", "discard", "pop", "add", "append", "insert"})  # who calls them means a container
+
+
+class Handed(NamedTuple):
+    """The name of what is handed to a call; `by` is the function that only hands on its own parameter, if it does."""
+
+    name: str
+    by: str = ""
 
 
 class WaysOut:
@@ -25,7 +32,7 @@ class WaysOut:
         self._symbols = symbols
         self._usage = usage
         self._product = {function: symbols.functions[function][1] for function in product}
-        self._handed: dict[str, set[str]] = {}  # by the name of a method, what its calls hand over; of tables by ""
+        self._handed: dict[str, set[Handed]] = {}  # by the name of a method, what its calls hand over; of tables by ""
         self._told_of: dict[str, set[str]] = {}  # by the name of a function, the texts with which it is handed over
         self._is_read = False
         self._known: dict[tuple[str, str], bool | None] = {}
@@ -44,7 +51,7 @@ class WaysOut:
         handed = self._handed_to(_last(joins))
         named = {function.name for function in self._product.values()}
         if handed.isdisjoint(named):  # a variable that goes over a table of them
-            handed = self._handed.get("", set())
+            handed = {each.name for each in self._handed.get("", ())}
         return not handed.isdisjoint(_last(function) for function in leading)
 
     def _leading(self, leaves: str) -> set[str]:
@@ -74,34 +81,31 @@ class WaysOut:
         for function in self._product.values():
             for to, handed in (*_arguments(function), *_decorated(function)):
                 self._handed.setdefault(to, set()).add(handed)
-            for event, handed in _told(function):
-                self._told_of.setdefault(handed, set()).add(event)
+            for event, name in _told(function):
+                self._told_of.setdefault(name, set()).add(event)
 
     def _handed_to(self, name: str) -> set[str]:
         """The names of what is handed to methods of a name, as arguments or by decorators, also by way of others."""
-        found, todo = set[str](), [name]
-        seen = set(todo)
+        found, todo, seen = set[str](), [name], {name}
         while todo:
             for handed in self._handed.get(todo.pop(), ()):
-                if handed.startswith(PARAMETER):
-                    through = handed.removeprefix(PARAMETER)
-                    todo += [through] if through not in seen else []
-                    seen.add(through)
-                else:
-                    found.add(handed)
+                found.add(handed.name)
+                if handed.by and handed.by not in seen:
+                    seen.add(handed.by)
+                    todo.append(handed.by)
         return found
 
 
-def _arguments(function: Function) -> Iterator[tuple[str, str]]:
+def _arguments(function: Function) -> Iterator[tuple[str, Handed]]:
     """What a function hands to calls: the name of what is called, and of each argument; "" and what is in displays."""
     for node in records(function.body):
         if isinstance(node, Build):
-            for name in _names(node, function):
-                yield "", name
+            for handed in _names(node, function):
+                yield "", handed
         if isinstance(node, Call) and isinstance(node.func, Attr | Name):
             for argument in (*node.args, *[value for _, value in node.keywords]):
-                for name in _names(argument, function):
-                    yield node.func.name, name
+                for handed in _names(argument, function):
+                    yield node.func.name, handed
 
 
 def _told(function: Function) -> Iterator[tuple[str, str]]:
@@ -116,33 +120,32 @@ def _told(function: Function) -> Iterator[tuple[str, str]]:
                 pass
 
 
-def _decorated(function: Function) -> Iterator[tuple[str, str]]:
+def _decorated(function: Function) -> Iterator[tuple[str, Handed]]:
     """To what the decorators of a function hand it: `@events.connect("x")`."""
     for decorator in function.decorators:
         to = decorator.func if isinstance(decorator, Call) else decorator
         if isinstance(to, Attr | Name):
-            yield to.name, function.name
+            yield to.name, Handed(function.name)
 
 
-def _names(argument: Expr, function: Function, *, links: int = 1) -> Iterator[str]:
+def _names(argument: Expr, function: Function, *, links: int = 1) -> Iterator[Handed]:
     """The names of functions that an argument may be: itself, in a display, or what a call gets (`partial(f)`, mostly).
 
     An object may be called itself; a parameter is what is handed to the function.
     """
     match argument:
         case Name(name=name) if name == function.own:
-            yield "__call__"
+            yield Handed("__call__")
         case Name(name=name) if any(name == parameter.name for parameter in function.parameters):
-            yield name
-            yield PARAMETER + function.name
+            yield Handed(name, function.name)
         case Name(name=name, scope="local") if links and function.bindings.get(name):
-            yield name
+            yield Handed(name)
             for bound in function.bindings[name]:
                 yield from _names(bound, function, links=0)
         case Attr(name=name) | Name(name=name):
-            yield name
+            yield Handed(name)
         case Closure(function=closure):
-            yield _last(closure)
+            yield Handed(_last(closure))
         case Build(parts=parts) | Call(args=parts):
             for part in parts:
                 yield from _names(part, function, links=links)
