@@ -9,8 +9,8 @@ from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.lifecycle import in_lower_case, is_closing, is_registration, readies, sets_up_program
-from racelint.analysis.objects import SHARED
+from racelint.analysis.lifecycle import in_lower_case, is_closing, is_registration, is_set_up, readies, sets_up_program
+from racelint.analysis.objects import HANDLER, SHARED
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import MODULE, SETTER, Symbols
@@ -172,12 +172,14 @@ class Callers:
         """Whether a caller still makes the whole of which an object is a part, and the other side is not its doing.
 
         `init_logging()`, `register_codec()` and the like make it for the whole program, `init_host()` and `setup()`
-        for what other methods of the same class start.
+        for what other methods of the same class start, and `Configure()` is what the client of a service calls first.
         """
-        if not self._contexts.roots[spot.entry.context].is_external:
-            return False
-        root = self._contexts.root(spot.function, spot.entry)
+        context, root = self._contexts.roots[spot.entry.context], self._contexts.root(spot.function, spot.entry)
         function = self._symbols.functions[root][1]
+        if context.kind == HANDLER:
+            return bool(function.owner) and is_set_up(function.name)
+        if not context.is_external:
+            return False
         starter = self._contexts.roots[other.entry.context].starter
         if not function.owner:
             steps = self._symbols.is_ordered_by_steps(root)

@@ -20,6 +20,7 @@ from racelint.knowledge import EntryRow
 from racelint.model import Assign, Attr, Call, Const, Expr, Function, Jump, Name
 from racelint.record import records
 
+CONTEXT = "context.Context"  # who has one is not yet who handles a request
 SERVING = frozenset({"ServeHTTP"})  # what libraries ask handlers for
 
 
@@ -32,6 +33,7 @@ class EntryPoints:
         self._symbols = symbols
         self._product = product
         self._callers: dict[str, set[str]] = defaultdict(set)
+        self._makers: dict[str, set[str]] = defaultdict(set)  # by the type that they make
         self._types = types
         self._effects = effects
         self._edges = edges
@@ -85,9 +87,28 @@ class EntryPoints:
             if function_id in self._product.effects and self._takes(function_id, row.signature):
                 if self._is_part(function_id, asked) or self._is_dispatched_to(function_id, asked, row):
                     continue
-                receiver = FRESH if row.instance == "call" else SHARED
+                each = row.instance == "call" or self._is_made_for_each(self._symbols.owner_of(function_id), row)
+                receiver = FRESH if each else SHARED
                 many = row.many and row.kind == "handler"
                 yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)
+
+    def _is_made_for_each(self, type_id: str, row: EntryRow) -> bool:
+        """Whether all who make objects of a type take themselves what the library gives for each request.
+
+        `func dispatch(r *http.Request) http.Handler { h := &handler{}; return http.HandlerFunc(h.get) }`
+        """
+        if type_id and not self._makers:
+            for maker, effects in self._product.effects.items():
+                for _, made in effects.made:
+                    self._makers[made].add(maker)
+        makers = self._makers.get(type_id, set()) if type_id else set()
+        of_request = [pattern for pattern in row.signature if "*" not in pattern and pattern != CONTEXT]
+        return bool(makers) and all(self._takes_any(maker, of_request) for maker in makers)
+
+    def _takes_any(self, function_id: str, patterns: list[str]) -> bool:
+        given = [p.annotation for p in self._symbols.functions[function_id][1].parameters if p.annotation is not None]
+        found = [self._types.annotations.declared(function_id, annotation) for annotation in given]
+        return any(isinstance(kind, LibraryType) and kind.name in patterns for kind in found)
 
     def _is_part(self, function_id: str, asked: Set[str]) -> bool:
         """Whether a method of a package's own is only called by others: nobody hands it to a library."""

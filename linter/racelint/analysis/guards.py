@@ -399,7 +399,7 @@ class Guards:
         for spot in spots:
             if spot.access.kind != "hand-out" or lock not in sides(self._places.locks(spot.access.held)):
                 continue
-            if self._races.outcomes.are_only_compared(spot.function):
+            if self._races.outcomes.are_gone_at_once(spot.function):
                 continue
             for other in spots:
                 if other.access.kind in RESIZES and other.access.detail in HANDED and not isinstance(other.access, Act):

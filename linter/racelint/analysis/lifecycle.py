@@ -19,7 +19,7 @@ CLOSING = {
 MEASURING = {
     "perf", "performance", "stats", "stat", "statistics", "metric", "metrics", "telemetry", "usage", "profiler",
 }  # fmt: skip
-SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare"}
+SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare", "configure"}
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever", "create"}  # without what lasts as long as the object
 REGISTERED = frozenset(
     {"listener", "handler", "callback", "hook", "observer", "func", "notifier", "listeners", "handlers"}
@@ -52,6 +52,11 @@ def in_lower_case(name: str) -> str:
 def readies(name: str) -> bool:
     """Whether a method makes its object ready before it is put into service, by its first word: `init_host`."""
     return CAPITAL.split(name)[0].lower().split("_")[0] in SETTING_UP - {"new"}
+
+
+def is_set_up(name: str) -> bool:
+    """Whether a method of a service is what its one client calls first: `Init`, `Configure`."""
+    return name.lower() in SETTING_UP - {"new"}
 
 
 def prepares(name: str) -> bool:

@@ -17,14 +17,16 @@ COMPARING = frozenset({"==", "!=", "is", "is not", "not"})
 class Outcomes:
     """Looks at the calls of functions."""
 
-    def __init__(self, symbols: Symbols, effects: Mapping[str, Effects]) -> None:
+    def __init__(self, symbols: Symbols, effects: Mapping[str, Effects], snapshots: frozenset[str]) -> None:
+        """`snapshots` are the functions that copy what they are given in one step."""
         self._symbols = symbols
+        self._snapshots = snapshots
         self._effects = effects
         self._calls: dict[str, list[tuple[str, Span]]] | None = None
         self._compared: dict[str, set[Span]] = {}
 
-    def are_only_compared(self, function_id: str) -> bool:
-        """Whether all who call a function, as far as is known, only ask whether it returns something or nothing."""
+    def are_gone_at_once(self, function_id: str) -> bool:
+        """Whether all who call a function, as far as is known, only ask whether it returns anything, or copy that."""
         calls = self._callers().get(function_id, [])
         return bool(calls) and all(span in self._compared_in(caller) for caller, span in calls)
 
@@ -39,12 +41,23 @@ class Outcomes:
         return self._calls
 
     def _compared_in(self, caller: str) -> set[Span]:
-        """The calls of a function whose results are compared with nothing, and else not used."""
+        """The calls of a function whose results are compared with nothing or copied, and else not used."""
         if caller not in self._compared:
             inner = [f for f in self._symbols.functions if f.startswith(f"{caller}.")]
             bodies = [self._symbols.functions[f][1].body for f in inner]
-            self._compared[caller] = set(compared(self._symbols.functions[caller][1].body, bodies))
+            body = self._symbols.functions[caller][1].body
+            self._compared[caller] = {*compared(body, bodies), *copied(body, self._snapshots)}
         return self._compared[caller]
+
+
+def copied(body: Block, snapshots: frozenset[str]) -> Iterator[Span]:
+    """The calls in a body whose results are copied at once: `list(f())`."""
+    for node in records(body):
+        match node:
+            case Call(func=Name(name=name), args=(Call(span=span), *_)) if name in snapshots:
+                yield span
+            case _:
+                pass
 
 
 def compared(body: Block, inner: Sequence[Block]) -> Iterator[Span]:

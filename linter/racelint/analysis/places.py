@@ -72,6 +72,7 @@ class Places:
         self._types = types
         self._concurrency = knowledge.concurrency
         self.names = knowledge.sharing.names
+        self.snapshots = knowledge.snapshots
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}

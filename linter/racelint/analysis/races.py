@@ -76,7 +76,7 @@ class Races:
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self.closing = Closing(symbols, effects, places)
-        self.outcomes = Outcomes(symbols, effects)
+        self.outcomes = Outcomes(symbols, effects, places.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)

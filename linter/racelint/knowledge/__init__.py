@@ -337,6 +337,7 @@ class Knowledge:
         self.launched = frozenset(name.rpartition(".")[0] for name, row in rows if row.does == "launches")
         self.made = frozenset(row.returns for _, row in rows if row.does == "makes")
         self.keepers = self._last_names("keeps")
+        self.snapshots = self._last_names("snapshot")
         self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
