@@ -15,9 +15,10 @@ from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import RESULTS, LibraryType
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
+from racelint.analysis.workers import has_one_worker
 from racelint.analysis.written import dotted
 from racelint.knowledge import EntryRow
-from racelint.model import Assign, Attr, Call, Const, Expr, Function, Jump, Name
+from racelint.model import Assign, Attr, Call, Const, Expr, Function, Jump, Name, Source
 from racelint.record import records
 
 CONTEXT = "context.Context"  # who has one is not yet who handles a request
@@ -59,12 +60,37 @@ class EntryPoints:
             line = self._symbols.ancestors(type_id)
             if not source.reported or not any(_is_one_of(ancestor, row.bases) for ancestor in line):
                 continue
+            queue = row.queue or self._queue(row, source)
             for name, qualname in record.methods.items():
                 function = self._symbols.functions[f"{source.name}:{qualname}"][1]
                 if _is_meant(function, row) and any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                     receiver = {"call": FRESH, "own": OWN}.get(row.instance, SHARED)
                     where = (row.kind, f"{source.name}:{qualname}", None, None)
-                    yield Context(*where, row.kind == "handler", receiver, queue=row.queue)
+                    yield Context(*where, row.kind == "handler" and not queue, receiver, queue=queue)
+
+    def _queue(self, row: EntryRow, source: Source) -> str:
+        """What calls the methods of a file's classes one at a time: the server that it makes, with one worker."""
+        if not row.served or not self._asks_for(source, row.served):
+            return ""
+        calls = [
+            node
+            for function in source.module.functions.values()
+            for node in records(function.body)
+            if isinstance(node, Call) and self._is_server(node, row, source)
+        ]
+        pools = [
+            [part for part in (*call.args, *dict(call.keywords).values()) if isinstance(part, Call)] for call in calls
+        ]
+        alone = [any([has_one_worker(pool, self._symbols, source.name) for pool in made]) for made in pools]
+        return f"{source.name}:{row.served[0]}" if alone and all(alone) else ""
+
+    def _asks_for(self, source: Source, names: Iterable[str]) -> bool:
+        """Whether a file may call one of these functions."""
+        return any(name.partition(".")[0] in source.module.imports for name in names)
+
+    def _is_server(self, call: Call, row: EntryRow, source: Source) -> bool:
+        found = self._symbols.static(source.name, call.func)
+        return isinstance(found, Builtin) and found.name in row.served
 
     def _by_mark(self, row: EntryRow) -> Iterator[Context]:
         for source, record in self._symbols.types.values():

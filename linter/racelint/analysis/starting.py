@@ -30,6 +30,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
+from racelint.analysis.workers import has_one_worker
 from racelint.knowledge import StartRow
 from racelint.model import Attr, Await, Call, Const, Expr, Make, Name, Yield
 from racelint.span import Span
@@ -199,7 +200,7 @@ class Starting(Body):
 
     def note_single(self, call: Call) -> None:
         """Remember executors of one worker."""
-        if _has_one_worker(call):
+        if has_one_worker(call, self.symbols, self.source.name):
             self.singles.add(call.span)
 
     def begins(self, thread: Value, type_id: str) -> None:
@@ -299,7 +300,7 @@ class Starting(Body):
         if isinstance(owner, Fresh):
             return owner.site.span in self.singles
         made = self._makers(owner)
-        return bool(made) and all(_has_one_worker(call) for call in made)
+        return bool(made) and all([has_one_worker(call, self.symbols, self.source.name) for call in made])
 
     def _by_start_row(
         self,
@@ -583,11 +584,6 @@ def _given(row: StartRow, args: tuple[Values, ...], keywords: Keywords) -> tuple
         if isinstance(values, Tuple):
             return values.parts
     return args[row.callable + 1 :] if row.when == "now" else ()
-
-
-def _has_one_worker(call: Call) -> bool:
-    given = [*[v for n, v in call.keywords if n == "max_workers"], *call.args[:1]]
-    return any([isinstance(value, Const) and value.value == 1 for value in given])
 
 
 def _work_of(value: Value) -> object:

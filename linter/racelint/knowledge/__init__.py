@@ -221,8 +221,10 @@ class EntryRow:
     object of its own, "own" if each object has its one context, else "shared"; `only` is "sync" or "async" if the row
     holds for such functions alone. `workers` names the field of a library's type, "package.Type.Field", in which the
     type that has the method says how many calls may run at once, if it says so. `results` is how many results they
-    have, 0 if that does not matter. `registers` names generated functions of the program, the second parameter of which
-    is an interface: all methods that it asks for are called, of whatever type has them.
+    have, 0 if that does not matter. `served` are the functions that make what calls methods of `bases`: if all calls of
+    them in a file give it a pool of one worker, those of the file's classes are called one at a time. `registers` names
+    generated functions of the program, the second parameter of which is an interface: all methods that it asks for are
+    called, of whatever type has them.
     """
 
     kind: str
@@ -239,6 +241,7 @@ class EntryRow:
     instance: str = "shared"
     only: str = ""
     queue: str = ""
+    served: tuple[str, ...] = ()
     workers: str = ""
     results: int = 0
     source: str = ""
