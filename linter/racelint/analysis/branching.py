@@ -27,19 +27,21 @@ from racelint.record import records
 from racelint.span import Span
 
 
-def are_alternatives(body: Block, first: Span, second: Span) -> bool:
+def are_alternatives(body: Block, first: Span, second: Span, ends: Callable[[Stmt], bool] = lambda _: False) -> bool:
     """Whether two spots stand in different arms of one branch, or one in an arm that returns and the other behind it.
 
-    Those in one loop are none: the next turn may take the other way.
+    Those in one loop are none: the next turn may take the other way. `ends` tells of statements that end the program.
     """
     for stmt in body if _holds(body, first) and _holds(body, second) else ():
         if stmt.span.holds(first) and stmt.span.holds(second):
             if isinstance(stmt, Branch) and _holds(stmt.then, first) != _holds(stmt.then, second):
                 return True
-            return any(are_alternatives(block, first, second) for block in _blocks(stmt))
+            return any(are_alternatives(block, first, second, ends) for block in _blocks(stmt))
         spot = first if stmt.span.holds(first) else second if stmt.span.holds(second) else None
         if spot is not None:
-            return isinstance(stmt, Branch) and any(leaves(arm) and _holds(arm, spot) for arm in blocks((stmt,)))
+            return isinstance(stmt, Branch) and any(
+                (leaves(arm) or (arm and ends(arm[-1]))) and _holds(arm, spot) for arm in blocks((stmt,))
+            )
     return False
 
 

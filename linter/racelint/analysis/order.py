@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from racelint.analysis.branching import comes_first, holding, is_fallback
+from racelint.analysis.branching import are_alternatives, comes_first, holding, is_fallback
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import IN_PLACE, Effects
+from racelint.analysis.ending import ends_program
 from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
 from racelint.analysis.lifecycle import is_lifecycle, is_registration
@@ -20,7 +21,7 @@ from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import GIVEN, LOCAL, POOLS, TASKS
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
 from racelint.model import Function
 from racelint.span import Span
@@ -41,6 +42,7 @@ class Order:
         self._memory = memory
         self._ways = ways
         self._identity = identity
+        self._places = places
         self.signals = Signals(symbols, effects, contexts, places)
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
@@ -125,6 +127,22 @@ class Order:
             caller == context.starter and callee == context.function and is_fallback(body, context.span, call)
             for (caller, call), (callee, _) in pairwise(way)
         )
+
+    def is_other_way(self, spot: Spot, other: Spot) -> bool:
+        """Whether a program that comes to an access has taken another way than the one that starts the other context.
+
+        `if args.shell: Thread(target=app.run).start(); shell(); exit(0)`, and behind that `app.run()`.
+        """
+        context = self._contexts.roots[other.entry.context]
+        if context.starter is None or context.span is None:
+            return False
+        source, starter = self._symbols.functions[context.starter]
+        if starter.name != MODULE:
+            return False  # it may be called again
+        way = self._contexts.steps(spot.function, spot.entry, spot.access.span)
+        calls = [call for caller, call in way if caller == context.starter]
+        ends = ends_program(self._symbols, self._places.knowledge, source.name)
+        return any(are_alternatives(starter.body, context.span, call, ends) for call in calls)
 
     def has_ended(self, function_id: str, joined: int, context: Context) -> bool:
         """Whether a function has waited for a context: one that it has started itself, or its class's task."""

@@ -71,8 +71,7 @@ class Places:
         self._symbols = symbols
         self._types = types
         self._concurrency = knowledge.concurrency
-        self.names = knowledge.sharing.names
-        self.snapshots = knowledge.snapshots
+        self.knowledge = knowledge
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
         self._given: dict[Param, Value] = {}

@@ -76,7 +76,7 @@ class Races:
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self.closing = Closing(symbols, effects, places)
-        self.outcomes = Outcomes(symbols, effects, places.snapshots)
+        self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
@@ -90,7 +90,7 @@ class Races:
         self._importing = importing
         self._parallel = Parallel(
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, repeating, effects,
-            Scripts(symbols, effects, contexts, self.ways, places.names("loads")),
+            Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
@@ -192,6 +192,8 @@ class Races:
         if self.identity.made_apart(write, other):
             return Silence.APART
         if order.waits(write, other) or order.is_called_instead(write, other) or order.is_called_instead(other, write):
+            return Silence.ORDERED
+        if order.is_other_way(write, other) or order.is_other_way(other, write):
             return Silence.ORDERED
         if callers.is_driven_instead(write, other) or callers.is_driven_instead(other, write):
             return Silence.CALLERS

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from racelint.analysis.branching import goes_on
+from racelint.analysis.ending import ends_program
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict, Place
 from racelint.analysis.sweeps import assigned
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import LibraryType, Types
-from racelint.analysis.values import Builtin, Captured, Field, Param, TypeValue, Value
+from racelint.analysis.values import Captured, Field, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Call, Defer, Eval, Expr, Function, Loop, Name, Stmt
+from racelint.model import Assign, Attr, Call, Defer, Expr, Function, Loop, Name
 from racelint.record import records
 
 KIND = "linked list"
@@ -37,27 +38,17 @@ class Unlinking:
 
     def _in_loop(self, function_id: str, function: Function, loop: Loop, variable: str) -> Iterator[Conflict]:
         later = [part for node in records(loop.body) if isinstance(node, Defer) for part in records(node)]
+        ends = ends_program(self._symbols, self._knowledge, self._symbols.functions[function_id][0].name)
         for call in [node for node in records(loop.body) if isinstance(node, Call) and node not in later]:
             match call:
                 case Call(func=Attr(base=base, name=method), args=(Name(name=name),)) if name == variable:
-                    if self._unlinks(function_id, base, method) and goes_on(loop, call.span, self._ends(function_id)):
+                    if self._unlinks(function_id, base, method) and goes_on(loop, call.span, ends):
                         path = _path(function_id, function, base)
                         taken = Resize(path, "remove", f".{method}()", (), function_id, call.span)
                         place, stands = Place(function_id, loop.span, base), Place(function_id, call.span)
                         yield Conflict(place, stands, path, KIND, "direct", taken)
                 case _:
                     pass
-
-    def _ends(self, function_id: str) -> Callable[[Stmt], bool]:
-        """What tells the statements of a function that call what ends the program."""
-        module = self._symbols.functions[function_id][0].name
-
-        def ends(stmt: Stmt) -> bool:
-            call = stmt.value if isinstance(stmt, Eval) else None
-            found = self._symbols.static(module, call.func) if isinstance(call, Call) else None
-            return isinstance(found, Builtin) and self._knowledge.does(found.name, "never-returns") is not None
-
-        return ends
 
     def _unlinks(self, function_id: str, base: Expr, method: str) -> bool:
         found = self._types.expressions.of(function_id, base)
