@@ -18,7 +18,7 @@ from racelint.analysis.values import Builtin, Global, Literal, TypeValue, Value
 from racelint.analysis.workers import has_one_worker
 from racelint.analysis.written import dotted
 from racelint.knowledge import EntryRow
-from racelint.model import Assign, Attr, Call, Const, Expr, Function, Jump, Name, Source
+from racelint.model import Assign, Attr, Call, Const, Expr, Function, Hold, Jump, Name, Source
 from racelint.record import records
 
 CONTEXT = "context.Context"  # who has one is not yet who handles a request
@@ -255,7 +255,18 @@ class EntryPoints:
             owner = f"{source.name}:{made_by.owner}"
             if owner in at_home or self._puts_back(owner) or _decorates(function, made_by):
                 continue  # as the program is set up: `@registry("name")`
+            if self._is_only_entered(owner):
+                continue
             yield Context("decorated", function_id, None, None, True, SHARED)
+
+    def _is_only_entered(self, type_id: str) -> bool:
+        """Whether a program makes objects of a class for `with` statements only: it might decorate, but does not."""
+        made = list(self._symbols.constructions(type_id))
+        return bool(made) and all(
+            any(isinstance(node, Hold) and made.call in [item for item, _ in node.items] for node in records(body))
+            for maker, made in made
+            for body in (self._symbols.functions[maker][1].body,)
+        )
 
     def _puts_back(self, type_id: str) -> bool:
         """Whether an object keeps what is elsewhere in a field of its own, to put it back: a patch for all at once."""
