@@ -124,7 +124,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - two calls that change one object of a library which must not be used twice at once: a loop, its
       queue, event, future or task that another thread uses, a stream of zlib, a socket of zmq, a channel of pika
       ([`[[unsafe]]`](../knowledge.md#unsafe));
-    - a container replaced while another context changes it in place: what is put into the old one is lost;
+    - a container replaced while another context changes it in place: what is put into the old one is lost (if the new
+      one is made of what was there, or stands behind the use of it, or the same function fills it; what starts anew
+      mostly means to forget, and is hidden);
     - two updates (`+=`) of a value that is used as it is then, or tested for one value; an update against another
       store;
     - a check and an act that depends on it, against a write that falsifies the check, if something is opened or taken

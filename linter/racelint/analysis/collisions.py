@@ -10,6 +10,7 @@ from racelint.analysis.memory import shape as memory_shape
 from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
+from racelint.span import Span
 
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
 REMOVALS = frozenset({"remove", "discard", "clear"})
@@ -96,9 +97,16 @@ class Collisions:
             return False
         if (store.detail == "empty") == (change.kind == "remove"):
             return True
+        return self.is_made_of_old(stored) or (store.detail == "empty" and bool(self._taken(stored)))
+
+    def is_made_of_old(self, stored: Spot) -> bool:
+        """Whether a function that replaces a container has used what was in the old one by then."""
+        return any(span.line <= stored.access.span.line for span in self._taken(stored))
+
+    def _taken(self, stored: Spot) -> list[Span]:
+        """Where a function that replaces a container uses what is in it."""
         others = self._effects[stored.function].all_accesses()
-        used = [access.span for access in others if access.kind in TAKEN and access.path == store.path]
-        return any(store.detail == "empty" or span.line <= store.span.line for span in used)
+        return [access.span for access in others if access.kind in TAKEN and access.path == stored.access.path]
 
     def _wakes(self, write: Spot, wait: Act) -> bool:
         """Whether who writes also wakes those that wait: in vain, if that comes between their test and their wait."""
