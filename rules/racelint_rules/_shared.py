@@ -30,7 +30,6 @@ SEVERITIES = {
     "content-write": Severity.ERROR, "content-read": Severity.ERROR, "content-iterate": Severity.ERROR,
     "state-write": Severity.ERROR, "state-read": Severity.ERROR, "loop-write": Severity.ERROR,
 }  # fmt: skip
-OF_CONTENT = frozenset({"content-write", "content-read", "content-iterate"})
 OF_FEW_STEPS = frozenset({"update-update", "update-store", "count-count", "step-step", "check-act", "replace-change"})
 # What a lock on one side does not mend.
 UNMENDED = frozenset({"lost-wakeup", "hand-out", "overwritten", "hollow", "sent", "late", "missed-call"})
@@ -102,21 +101,14 @@ def verb(access: Access) -> str:
 def severity(race: Race, program: Program) -> Severity:
     """How bad a race is, and how sure that it does harm: an error ends or spoils the program, and is hardly ever wrong.
 
-    Without the GIL what is made of a few steps overlaps often, and not once in a blue moon.
+    In Python the two have to come between two steps, but for who is not woken; without the GIL what is made of a few
+    steps overlaps often, and not once in a blue moon. Go's runtime ends the program over a map as soon as it sees two
+    at once, but of 51 such errors, in repositories that the rule had not been mended on, 30 were right, of the warnings
+    as many: whether two ever meet is what cannot be seen.
     """
     if program.is_free_threaded and race.language == "python":
         return Severity.ERROR if race.shape in OF_FEW_STEPS else SEVERITIES[race.shape]
-    return Severity.WARNING if _needs_luck(race) else SEVERITIES[race.shape]
-
-
-def _needs_luck(race: Race) -> bool:
-    """Whether the two have to come at just the same time: between two steps of Python, or of callers who may wait.
-
-    Go's runtime ends the program over a map as soon as it sees two at once; Python fails only in the midst of a loop.
-    """
-    if race.language == "python":
-        return race.shape in ("resize-iterate", "state-write", "state-read", "loop-write")
-    return race.shape in OF_CONTENT and confidence(race) < Confidence.HIGH
+    return Severity.ERROR if race.shape == "lost-wakeup" else min(SEVERITIES[race.shape], Severity.WARNING)
 
 
 def confidence(race: Race) -> Confidence:

@@ -200,9 +200,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     ### Go
 
     Every unordered pair of accesses to one location counts, one of them a write: a program that races has no meaning.
-    It is an error on the content of a map (at high confidence), for the runtime ends the whole program there, and on
-    the state of an object that its library does not make safe. All else is a warning: a flag, number, reference or
-    slice that is stored while another goroutine reads it is as undefined, and mostly does less harm.
+    All are warnings, also those on the content of a map, where the runtime ends the whole program: of 51 of these, at
+    first sight, 30 were right, of others as many. Whether two ever meet is what cannot be seen.
 
     A variable is one location, the content of a map is another one; elements of slices are not compared. So is the
     state of an object that its library does not make safe: `rand.Rand`, `list.List`, `bytes.Buffer`, the writing side
