@@ -9,9 +9,10 @@ from racelint.analysis.given import MOST_GIVEN
 from racelint.analysis.structures import Structures
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import NONE_TYPE, ClassType, LibraryType, TypeOf, only, project_class
-from racelint.analysis.values import Builtin, FunctionValue, TypeValue
+from racelint.analysis.values import Builtin, FunctionValue, Global, TypeValue
 from racelint.knowledge import Knowledge
 from racelint.model import (
+    Assigned,
     Attr,
     Await,
     Bind,
@@ -145,7 +146,9 @@ class Expressions:
             for part in self._symbols.embedding.chain(owner, call.func.name) if owner else ():
                 owner = project_class(self._types.field(owner, part)) if owner else None
             method = self._symbols.method(owner, call.func.name) if owner else None
-            callee = FunctionValue(method) if method else None
+            callee = (
+                FunctionValue(method) if method else self._symbols.kept_class(owner, call.func.name) if owner else None
+            )
             if isinstance(found, LibraryType):
                 return self._made_by(f"{found.name}.{call.func.name}")
         match callee:
@@ -168,7 +171,29 @@ class Expressions:
             case Builtin(name=name):
                 return LibraryType(self._knowledge.canonical(name)) if _names_type(name, self._knowledge) else None
             case _:
-                return None
+                return self._types.common([ClassType(each) for each in self._listed(function_id, call.func)])
+
+    def _listed(self, function_id: str, callee: Expr) -> list[str]:
+        """The classes of a module's table of which a call makes one: `ENGINES[kind](...)`, `ENGINES.get(kind)(...)`."""
+        source, function = self._symbols.functions[function_id]
+        if isinstance(callee, Name) and callee.scope == "local":
+            bound = function.bindings.get(callee.name, ())
+            callee = bound[0] if len(bound) == 1 else callee
+        match callee:
+            case Item(base=table) | Call(func=Attr(base=table, name="get"), args=(_,)):
+                found = self._symbols.static(source.name, table)
+            case _:
+                return []
+        if not isinstance(found, Global):
+            return []
+        record = self._symbols.content(found.module).globals.get(found.name)
+        match record.values if record is not None else ():
+            case (Assigned(value=Build(kind="dict", parts=parts)),):
+                kinds = [self._symbols.static(found.module, part) for part in parts]
+                known = [kind.type for kind in kinds if isinstance(kind, TypeValue)]
+                return known if len(known) == len(kinds) else []
+            case _:
+                return []
 
     def _made_by(self, name: str) -> LibraryType | None:
         """What a library's function makes, as far as a table says so."""

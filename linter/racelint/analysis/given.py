@@ -53,7 +53,7 @@ class Given:
         return self._from_calls(function_id, index) if source.module.traits.duck_typed else None
 
     def _from_calls(self, function_id: str, index: int) -> TypeOf | None:
-        """What the project's calls of a function give for a parameter, if that is always of one class."""
+        """What calls of a function give for a parameter, if that is always of one class, or of classes with one base."""
         key = (function_id, index)
         if key not in self._parameters:
             self._parameters[key] = None
@@ -72,7 +72,7 @@ class Given:
                 options.append(self._types.expressions.of(caller, given))
                 if len(options) >= MOST_GIVEN:
                     break
-        found = only(options) if None not in options else None
+        found = self._types.common(options) if None not in options else None
         return found if isinstance(found, ClassType) else None
 
     def is_always_constant(self, function_id: str, index: int, steps: int = MOST_HANDED) -> bool:

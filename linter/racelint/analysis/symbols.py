@@ -85,6 +85,7 @@ class Symbols:
             if not is_beside(files[0], found):
                 self._by_name[files[0].name].append(module)
         self._installed = Installed(self.sources.values())
+        self._keeping: dict[str, set[str]] | None = None
         self._constructions: dict[str, list[tuple[str, Construction]]] = defaultdict(list)
         for module, source in self.sources.items():
             for made in source.module.constructions if source.reported else ():
@@ -553,6 +554,38 @@ class Symbols:
             found = self.meant(f"{module}:{made.function}", made.call.func)
             if found == TypeValue(type_id):
                 yield f"{module}:{made.function}", made
+        for name in self._kept_as().get(type_id, ()):
+            for module, made in self._constructions.get(name, ()):
+                if self._is_by_kept_class(f"{module}:{made.function}", made.call.func, type_id):
+                    yield f"{module}:{made.function}", made
+
+    def kept_class(self, owner: str, name: str) -> TypeValue | None:
+        """The class that a class keeps in a variable, for all that it makes by it: `worker_class = Worker`."""
+        kept = [
+            self.static(type_id.partition(":")[0], assigned.value)
+            for type_id, record in self.field_records(owner, name)
+            for assigned in record.values
+        ]
+        return kept[0] if len(kept) == 1 and isinstance(kept[0], TypeValue) else None
+
+    def _kept_as(self) -> dict[str, set[str]]:
+        """By the classes that others keep in variables, the names of these."""
+        if self._keeping is None:
+            self._keeping = defaultdict(set)
+            for source, record in self.types.values():
+                for name, declared in record.fields.items() if source.module.traits.capital_types else ():
+                    kept = declared.values[0].value if len(declared.values) == 1 else None
+                    found = self.static(source.name, kept) if isinstance(kept, Name | Attr) else None
+                    if isinstance(found, TypeValue):
+                        self._keeping[found.type].add(name)
+        return self._keeping
+
+    def _is_by_kept_class(self, function_id: str, func: Expr, type_id: str) -> bool:
+        """Whether a method calls the class that its own class keeps: `self.worker_class(...)`."""
+        own, owner = self.functions[function_id][1].own, self.owner_of(function_id)
+        if not (isinstance(func, Attr) and isinstance(func.base, Name) and func.base.name == own and owner):
+            return False
+        return self.kept_class(owner, func.name) == TypeValue(type_id)
 
     def handed(self, type_id: str, position: int, name: str) -> Iterator[tuple[str, Expr]]:
         """What the calls of a type give for a parameter, each with the id of the function in which it stands."""
