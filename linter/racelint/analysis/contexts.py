@@ -47,6 +47,7 @@ class Context(Record):
     origin: str = ""  # the field that holds the instance whose method it runs: "Type.field"
     type: str = ""  # the class of that instance, if it is not its starter's own
     queue: str = ""  # what runs it and others of that name one after the other
+    near: bool = False  # only the thread of the loop that runs it may start it
 
     @property
     def is_loop(self) -> bool:

@@ -155,6 +155,7 @@ class Start(Record):
     group: Value | None = None  # what starts it, and tells when all that it has started have ended
     held: tuple[Held, ...] = ()
     queue: str = ""  # what runs it and others of that name one after the other
+    near: bool = False  # only the thread of the loop that runs it may start it
     running: frozenset[Span] = NONE_RUNNING  # where what may still run by then was started
     needs: Conditions = ALWAYS
     through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`

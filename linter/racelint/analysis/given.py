@@ -53,7 +53,7 @@ class Given:
         return self._from_calls(function_id, index) if source.module.traits.duck_typed else None
 
     def _from_calls(self, function_id: str, index: int) -> TypeOf | None:
-        """What calls of a function give for a parameter, if that is always of one class, or of classes with one base."""
+        """What calls of a function give for a parameter, if that is always of one class, or of classes below one."""
         key = (function_id, index)
         if key not in self._parameters:
             self._parameters[key] = None

@@ -33,6 +33,7 @@ class Parallel:
         self._effects = effects
         self._memory = memory
         self._places = places
+        self._alone = places.knowledge.sharing.names("one-thread")
         self._contexts = contexts
         self._collisions = collisions
         self._callers = callers
@@ -59,6 +60,8 @@ class Parallel:
             return Silence.APART
         if self._scripts.are_apart(write, other):
             return Silence.APART
+        if self._is_in_one_thread(write) or self._is_in_one_thread(other):
+            return Silence.ONE_CONTEXT
         if self._symbols.is_ordered_by_steps(write.function):
             return self._goroutines.parallel(write, one, other, two)
         if write.located.place.kind == "captured":
@@ -110,6 +113,11 @@ class Parallel:
             return self._callers.beside(write, other, two if one.is_external else one) if certain else 1
         return 3 if certain else 2
 
+    def _is_in_one_thread(self, spot: Spot) -> bool:
+        """Whether an access is in a package for programs of one thread."""
+        source = self._symbols.functions[spot.function][0]
+        return not self._alone.isdisjoint(self._symbols.imports[source.name])
+
     def _is_run_by(self, write: Spot, one: Context, other: Spot, two: Context) -> Silence | None:
         """What a task does with a loop, it mostly does where that loop runs; the thread that runs it is there, too."""
         first, second = write.entry.context, other.entry.context
@@ -121,21 +129,32 @@ class Parallel:
         one, two = self._contexts.roots[thread], self._contexts.roots[task]
         if one.kind != "thread" or one.many or not two.is_loop or two.starter is None:
             return False
-        if two.kind == "task" and self._starts(thread, task):
+        if self._is_of_starter(two) and self._starts(thread, task):
             return True
+        own = self._symbols.owner_of(one.function)
+        if two.near and own and own == self._symbols.owner_of(two.starter) and self._starts(thread, task, unknown=True):
+            return True  # callbacks of a library's that the thread's own object has registered
         return self._symbols.owner_of(two.starter) in self._loops_of(thread)
 
-    def _starts(self, thread: int, task: int, seen: frozenset[int] = frozenset()) -> bool:
-        """Whether only a thread, or tasks that it has started, start a task."""
+    def _starts(self, thread: int, task: int, seen: frozenset[int] = frozenset(), *, unknown: bool = False) -> bool:
+        """Whether only a thread, or tasks that it has started, start a task; or else callbacks of `unknown` threads."""
         seen |= {task}
         starter = self._contexts.roots[task].starter
         within = {entry.context for entry in self._contexts.entries.get(starter, ())} if starter else set()
         return bool(within) and all(
             context == thread
             or context in seen
-            or (self._contexts.roots[context].kind == "task" and self._starts(thread, context, seen))
+            or (unknown and self._contexts.roots[context].kind == "unknown")
+            or (
+                self._is_of_starter(self._contexts.roots[context])
+                and self._starts(thread, context, seen, unknown=unknown)
+            )
             for context in within
         )
+
+    def _is_of_starter(self, context: Context) -> bool:
+        """Whether what starts a context runs on the same loop."""
+        return context.kind == "task" or context.near
 
     def _loops_of(self, thread: int) -> frozenset[str]:
         """The types that hold, in a field, an event loop that a thread runs."""

@@ -84,7 +84,15 @@ class Roots:
         where = (GOROUTINE if start.kind == LEADING else start.kind, target.function, starter, start.span)
         type_id = "" if own or target.receiver is None else self._types.class_of(target.receiver) or ""
         return Context(
-            *where, many, receiver, awaited=start.awaited, own=own, origin=origin, type=type_id, queue=start.queue
+            *where,
+            many,
+            receiver,
+            awaited=start.awaited,
+            own=own,
+            origin=origin,
+            type=type_id,
+            queue=start.queue,
+            near=start.near,
         )
 
     def _is_of_several(self, start: Start, made: Fresh, starter: str) -> bool:

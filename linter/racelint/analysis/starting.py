@@ -83,12 +83,13 @@ class Starting(Body):
 
     def start(
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
-        alone: bool = False, queue: str = "", again: bool = False,
+        alone: bool = False, queue: str = "", near: bool = False, again: bool = False,
         group: Value | None = None, through: tuple[str, Span] | None = None, covering: tuple[Held, ...] = (),
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
-        `queue` names what runs this callable and others one after the other; `again` says that a library runs it there,
+        `queue` names what runs this callable and others one after the other, `near` says that the thread that starts it
+        is the one that runs it; `again` says that a library runs it there,
         once or again and again, `group` is what can be asked to wait until it has ended. `through` is the helper, and
         the spot there, that starts a function which calls this one; `covering` are locks that it holds until that has
         ended.
@@ -105,7 +106,7 @@ class Starting(Body):
             covering = (*covering, *state.held)
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
-            held=state.held, queue=queue, again=again, group=group, running=state.running,
+            held=state.held, queue=queue, near=near, again=again, group=group, running=state.running,
             needs=state.conditions(), through=through, covering=covering,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
@@ -346,6 +347,7 @@ class Starting(Body):
                     args=given,
                     alone=bool(executors) and all(map(self._is_single, executors)),
                     queue=row.queue or queue,
+                    near=row.near,
                     group=group,
                 )
         if row.kind == "task":

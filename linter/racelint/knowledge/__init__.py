@@ -193,6 +193,7 @@ class StartRow:
     If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
     of one `queue` run one after the other. With `methods` it is an object, of which those are run. A program that
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
+    `near` is true of what only the loop's own thread may do: it runs the callable, too.
     """
 
     names: tuple[str, ...]
@@ -204,6 +205,7 @@ class StartRow:
     fields: tuple[str, ...] = ()
     assigned: bool = False
     queue: str = ""
+    near: bool = False
     methods: tuple[str, ...] = ()
     driven: tuple[str, ...] = ()
     driving: tuple[str, ...] = ()
