@@ -48,6 +48,7 @@ class Order:
         self.launching = Launching(symbols, effects, contexts, places)
         self._parting = Parting(symbols, effects, contexts)
         self._kept: dict[Place, bool] = {}
+        self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
@@ -91,11 +92,17 @@ class Order:
             second.function, second.access.joined, one
         )
 
+    def _holding(self, starter: str, start: Span) -> frozenset[str]:
+        """The fields of a starter's own object that hold what it starts at a spot."""
+        if (starter, start) not in self._held_in:
+            self._held_in[starter, start] = holding(self._symbols.functions[starter][1], start)
+        return self._held_in[starter, start]
+
     def _is_without(self, spot: Spot, context: Context) -> bool:
         """Whether an access is made only where the field is empty that holds the other context's thread."""
         if context.kind != "thread" or context.starter is None or context.span is None:
             return False
-        held = holding(self._symbols.functions[context.starter][1], context.span)
+        held = self._holding(context.starter, context.span)
         starter = self._symbols.owner_of(context.starter)
         without = False
         for caller, call in self._contexts.steps(spot.function, spot.entry, spot.access.span) if held else ():
