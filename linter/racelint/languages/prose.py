@@ -8,6 +8,7 @@ does not fit is taken for something else that people tell each other.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from racelint.model import Annotation, Comment
 from racelint.span import Span
 
 _LOCKS = re.compile(rb"Lock|Mutex|Condition|Semaphore")
-_SPOKEN = re.compile(rb"(?:#|//|/\*)[^\n]*(?:protect|guard|synchroni|serializ|mutat|manipulat|access|lock)", re.I)
+_MARK = re.compile(rb"#|//|/\*")
+_SPOKEN = re.compile(rb"protect|guard|synchroni|serializ|mutat|manipulat|access|lock", re.I)
 _KEEPS = re.compile(
     r"\b(?:protect|guard|synchroni[sz]|serializ|mutat|modif|manipulat|access|(?:lock|mutex)(?:s|ing)?\b)", re.I
 )
@@ -54,20 +56,24 @@ class Prose:
     def __init__(self, comments: Sequence[Comment], data: bytes) -> None:
         self._remarks = list(_remarks(comments))
         self._lines = data.split(b"\n") if self._remarks else []
-        self._standing: list[_Standing] = []
+        self._standing: dict[tuple[Target, str], list[_Standing]] = defaultdict(list)  # by whose they are
+        self._at: dict[int, list[_Standing]] = defaultdict(list)  # by their first and last lines
 
     def __bool__(self) -> bool:
         return bool(self._remarks)
 
     def add(self, target: Target, owner: str, names: Iterable[str], first: int, last: int) -> None:
         """Record a declaration."""
-        if self._remarks:
-            self._standing += [_Standing(target, owner, name, first, last) for name in names]
+        for name in names if self._remarks else ():
+            standing = _Standing(target, owner, name, first, last)
+            self._standing[target, owner].append(standing)
+            for line in {first, last}:
+                self._at[line].append(standing)
 
     def annotations(self) -> Iterator[Annotation]:
         """What the comments say, of all declarations that have been recorded."""
         for remark in self._remarks:
-            for beside in [s for s in self._standing if remark.line in (s.first, s.last)]:
+            for beside in self._at.get(remark.line, ()):
                 yield from self._said(remark, beside)
 
     def _said(self, remark: _Remark, beside: _Standing) -> Iterator[Annotation]:
@@ -79,7 +85,7 @@ class Prose:
 
     def _neighbours(self, remark: _Remark, lock: _Standing) -> Iterator[Annotation]:
         """What a comment says of a lock, each of its neighbours once."""
-        others = [s for s in self._standing if (s.target, s.owner) == (lock.target, lock.owner) and s.name != lock.name]
+        others = [other for other in self._standing[lock.target, lock.owner] if other.name != lock.name]
         for name in dict.fromkeys([other.name for other in self._meant(remark, lock, others)]):
             yield _annotation(remark, lock._replace(name=name), ((lock.name,),))
 
@@ -98,7 +104,12 @@ class Prose:
 
 def speaks(data: bytes) -> bool:
     """Whether a file may have comments that speak of its locks."""
-    return _LOCKS.search(data) is not None and _SPOKEN.search(data) is not None
+    return _LOCKS.search(data) is not None and any(map(_is_spoken, data.split(b"\n")))
+
+
+def _is_spoken(line: bytes) -> bool:
+    comment = _MARK.search(line)
+    return comment is not None and _SPOKEN.search(line, comment.end()) is not None
 
 
 def _bare(name: str) -> str:
