@@ -135,7 +135,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - of two `x += 1` or `x -= 1`, either way, only those with a lock on one side, or by a function that uses the value
       in another line, or tests it there for one value (else a note: CPython, from 3.10 on and with the GIL, does not
       let go between the read and the store; without the GIL an error);
-    - a list that loses elements while it is iterated;
+    - a list that loses elements while it is iterated, but for all of them at once;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
     - what a decorator object stores on itself for the call at hand (of a class that the project does not use itself,

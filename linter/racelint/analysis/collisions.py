@@ -53,7 +53,8 @@ class Collisions:
         if b.kind == "iterate" and a.kind in RESIZES:
             if b.detail in LIVE or a.detail in LIVE:
                 return "resize-iterate"
-            return "shift-iterate" if a.kind in REMOVALS and "list" in (a.detail, b.detail) else None
+            shifts = a.kind in REMOVALS and a.kind != "clear"  # behind what is emptied nothing is left to be skipped
+            return "shift-iterate" if shifts and "list" in (a.detail, b.detail) else None
         if a.kind == "update" or b.kind == "update":
             if a.kind == b.kind:
                 return "update-update"
