@@ -201,7 +201,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Every unordered pair of accesses to one location counts, one of them a write: a program that races has no meaning.
     All are warnings, also those on the content of a map, where the runtime ends the whole program: of 51 of these, at
-    first sight, 30 were right, of others as many. Whether two ever meet is what cannot be seen.
+    first sight, 30 were right, of others as large a share. Whether two ever meet is what cannot be seen.
 
     A variable is one location, the content of a map is another one; elements of slices are not compared. So is the
     state of an object that its library does not make safe: `rand.Rand`, `list.List`, `bytes.Buffer`, the writing side

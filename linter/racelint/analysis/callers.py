@@ -9,7 +9,14 @@ from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.lifecycle import in_lower_case, is_closing, is_registration, is_set_up, readies, sets_up_program
+from racelint.analysis.lifecycle import (
+    configures_service,
+    in_lower_case,
+    is_closing,
+    is_registration,
+    readies,
+    sets_up_program,
+)
 from racelint.analysis.objects import HANDLER, SHARED
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
@@ -177,7 +184,7 @@ class Callers:
         context, root = self._contexts.roots[spot.entry.context], self._contexts.root(spot.function, spot.entry)
         function = self._symbols.functions[root][1]
         if context.kind == HANDLER:
-            return bool(function.owner) and is_set_up(function.name)
+            return bool(function.owner) and configures_service(function.name)
         if not context.is_external:
             return False
         starter = self._contexts.roots[other.entry.context].starter

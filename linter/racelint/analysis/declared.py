@@ -121,7 +121,7 @@ class Declared:
                 self.required[each] = tuple(dict.fromkeys((*self.required.get(each, ()), *told_here)))
 
     def _describe(self, source: Source, annotation: Annotation, where: Location) -> None:
-        """A comment for people: one that names no lock, or another one than a first comment does, speaks of more."""
+        """A comment for people: one that names no lock speaks of something else; of several the first one counts."""
         found = [self._locks.find(self._scope(source, annotation), name).lock for name in annotation.names]
         if len(found) == 1 and found[0]:
             key = self._key(source, annotation)

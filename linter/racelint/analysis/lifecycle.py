@@ -54,9 +54,12 @@ def readies(name: str) -> bool:
     return CAPITAL.split(name)[0].lower().split("_")[0] in SETTING_UP - {"new"}
 
 
-def is_set_up(name: str) -> bool:
-    """Whether a method of a service is what its one client calls first: `Init`, `Configure`."""
-    return name.lower() in SETTING_UP - {"new"}
+def configures_service(name: str) -> bool:
+    """Whether a method of a service is what its one client calls first.
+
+    Not so `prepare`, `setup` or `initialize`, which frameworks call for each request.
+    """
+    return name.lower() == "configure"
 
 
 def prepares(name: str) -> bool:

@@ -116,7 +116,7 @@ class Parallel:
     def _is_in_one_thread(self, spot: Spot) -> bool:
         """Whether an access is in a package for programs of one thread."""
         source = self._symbols.functions[spot.function][0]
-        return not self._alone.isdisjoint(self._symbols.imports[source.name])
+        return any(each.module in self._alone for each in source.module.imports.values())
 
     def _is_run_by(self, write: Spot, one: Context, other: Spot, two: Context) -> Silence | None:
         """What a task does with a loop, it mostly does where that loop runs; the thread that runs it is there, too."""
@@ -129,11 +129,10 @@ class Parallel:
         one, two = self._contexts.roots[thread], self._contexts.roots[task]
         if one.kind != "thread" or one.many or not two.is_loop or two.starter is None:
             return False
-        if self._is_of_starter(two) and self._starts(thread, task):
-            return True
         own = self._symbols.owner_of(one.function)
-        if two.near and own and own == self._symbols.owner_of(two.starter) and self._starts(thread, task, unknown=True):
-            return True  # callbacks of a library's that the thread's own object has registered
+        unknown = two.near and bool(own) and own == self._symbols.owner_of(two.starter)  # its own object's callbacks
+        if self._is_of_starter(two) and self._starts(thread, task, unknown=unknown):
+            return True
         return self._symbols.owner_of(two.starter) in self._loops_of(thread)
 
     def _starts(self, thread: int, task: int, seen: frozenset[int] = frozenset(), *, unknown: bool = False) -> bool:

@@ -167,9 +167,10 @@ class Races:
             return confidence
         if self.identity.never_one(write, other):
             return Silence.APART
-        if shape == "update-update":
-            shape = "step-step" if self._are_steps(place, write, other) else shape
-            shape = "count-count" if shape == "update-update" and not self.is_tested(place) else shape
+        if shape == "update-update" and self._are_steps(place, write, other):
+            shape = "step-step"
+        elif shape == "update-update" and not self.is_tested(place):
+            shape = "count-count"
         if self._is_harmless_mostly(place, shape, write, other) or self._is_doubtful(place, shape, write, other):
             confidence = 1
         elif MAYBE in (write.receiver, other.receiver):
