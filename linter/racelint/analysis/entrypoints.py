@@ -29,10 +29,17 @@ class EntryPoints:
     """Finds the contexts that libraries make of functions of the program."""
 
     def __init__(
-        self, symbols: Symbols, types: Types, effects: dict[str, Effects], edges: Edges, product: Product
+        self,
+        symbols: Symbols,
+        types: Types,
+        effects: dict[str, Effects],
+        edges: Edges,
+        product: Product,
+        settings: frozenset[str],
     ) -> None:
         self._symbols = symbols
         self._product = product
+        self._settings = settings
         self._callers: dict[str, set[str]] = defaultdict(set)
         self._makers: dict[str, set[str]] = defaultdict(set)  # by the type that they make
         self._types = types
@@ -81,7 +88,9 @@ class EntryPoints:
         pools = [
             [part for part in (*call.args, *dict(call.keywords).values()) if isinstance(part, Call)] for call in calls
         ]
-        alone = [any([has_one_worker(pool, self._symbols, source.name) for pool in made]) for made in pools]
+        alone = [
+            any([has_one_worker(pool, self._symbols, self._settings, source.name) for pool in made]) for made in pools
+        ]
         return f"{source.name}:{row.served[0]}" if alone and all(alone) else ""
 
     def _asks_for(self, source: Source, names: Iterable[str]) -> bool:

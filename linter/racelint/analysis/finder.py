@@ -68,7 +68,14 @@ class Finder:
     def _find_roots(self) -> None:
         """What is started, what libraries call, and what else only callers can call."""
         roots = Roots(self._symbols, self._types, self._knowledge, self._product, self._edges)
-        points = EntryPoints(self._symbols, self._types, self._summaries.effects, self._edges, self._product)
+        points = EntryPoints(
+            self._symbols,
+            self._types,
+            self._summaries.effects,
+            self._edges,
+            self._product,
+            self._knowledge.sharing.names("setting"),
+        )
         entered = [*points.of_libraries(self._knowledge.concurrency.entries), *points.decorated()]
         known = {context.function for context in entered}
         singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)

@@ -201,8 +201,11 @@ class Starting(Body):
 
     def note_single(self, call: Call) -> None:
         """Remember executors of one worker."""
-        if has_one_worker(call, self.symbols, self.source.name):
+        if self._has_one_worker(call):
             self.singles.add(call.span)
+
+    def _has_one_worker(self, call: Call) -> bool:
+        return has_one_worker(call, self.symbols, self.knowledge.sharing.names("setting"), self.source.name)
 
     def begins(self, thread: Value, type_id: str) -> None:
         """A thread object starts to run: it is no longer only this function that knows it."""
@@ -301,7 +304,7 @@ class Starting(Body):
         if isinstance(owner, Fresh):
             return owner.site.span in self.singles
         made = self._makers(owner)
-        return bool(made) and all([has_one_worker(call, self.symbols, self.source.name) for call in made])
+        return bool(made) and all(map(self._has_one_worker, made))
 
     def _by_start_row(
         self,

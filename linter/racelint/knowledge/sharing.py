@@ -8,7 +8,18 @@ from fnmatch import fnmatchcase
 
 GIVES = {"object", "collection", "store"}
 WORDS = {"cache", "default", "watch"}
-NAMES = {"loads", "lists", "serialises", "catches-all", "copies", "shows", "looks-up", "puts-in", "one-thread"}
+NAMES = {
+    "loads",
+    "lists",
+    "serialises",
+    "catches-all",
+    "copies",
+    "shows",
+    "looks-up",
+    "puts-in",
+    "one-thread",
+    "setting",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,7 @@ class NameRow:
     "loads" modules by their names, "lists" what a module has or a class leads to without naming it, "serialises" what
     it is given, "catches-all" exceptions, "copies" a container, "shows" something to people only, "looks-up" or
     "puts-in" an entry of a cache. "one-thread" are packages: what imports one runs in one thread, whatever it starts.
+    "setting" gives what the environment says, or its second argument if nobody sets it.
     """
 
     names: tuple[str, ...]
