@@ -132,9 +132,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - a check and an act that depends on it, against a write that falsifies the check, if something is opened or taken
       twice;
     - two increments of a count that decides nothing, but for those of two callers;
-    - of two `x += 1` or `x -= 1`, either way, only those with a lock on one side, or by a function that uses the value
-      in another line, or tests it there for one value (else a note: CPython, from 3.10 on and with the GIL, does not
-      let go between the read and the store; without the GIL an error);
+    - of two `x += n` or `x -= n`, either way, if `n` is at hand (a constant, a variable, an attribute of one), only
+      those with a lock on one side, or by a function that uses the value in another line, or tests it there for one
+      value (else a note: CPython, from 3.10 on and with the GIL, does not let go between the read and the store, if
+      nothing is called there; without the GIL an error);
     - a list that loses elements while it is iterated, but for all of them at once;
     - a use after a test for None, against a store of None;
     - a value computed again and again in one thread and tested in another;
@@ -157,12 +158,15 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     ### Python: confidence
 
-    High if both contexts are started in the project or the start stands in the class itself; medium with callers from
-    outside on containers; low (hidden) where objects may be different ones, over long chains of calls (between two
-    threads more than three together), where a method was found by its name alone, where both contexts are started in
-    other files than those of the accesses, where an exception handler deals with the outcome, for plain stores beside
-    plain stores, for callers beside the event loop, and for what a class of threads is given to work on, against
-    callers, unless who has made that makes the threads, too.
+    High if both contexts are started in the project, or the start stands in the class itself or in the one by which
+    callers come to what it keeps, or that makes the threads (`Producer` has made both, `self._metadata` and
+    `Sender(self._metadata)`); medium with callers from outside on containers; low (hidden) where objects may be
+    different ones, over long chains of calls (between two threads more than three together; what both have in common
+    counts once), where a method was found by its name alone, where two contexts are started in other files than those
+    of the accesses, where an exception handler deals with the outcome, for plain stores beside plain stores, for
+    callers beside the event loop, and for what a class of threads is given to work on, against callers, unless who has
+    made that makes the threads, too. Several workers share what all that makes them gives to each, also through
+    constructors above (`super().__init__(jobs)`).
 
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it
@@ -324,7 +328,7 @@ def _because(race: Race) -> str:
     if first.context == second.context and race.language == "go":
         return "several of these goroutines run at once, and nothing orders the two accesses"
     if first.context == second.context and first.function == second.function:
-        return f"several of {context_words(first).removeprefix('a ')}s run at once, and nothing orders them"
+        return f"several of these {context_words(first).removeprefix('a ')}s run at once, and nothing orders them"
     one, two = context_words(first), context_words(second)
     return f"{one} and {'another one' if one == two else two} run side by side, and nothing orders the two accesses"
 

@@ -61,7 +61,8 @@ class Callers:
             return 3
         if context.starter is not None and context.starter in self._ways.functions(caller):
             return 3  # it goes on with what it has handed over
-        if context.starter is not None and self._comes_by(caller, owner):
+        starting = {owner} if context.starter is not None else self._makers_of(owner)
+        if any(self._comes_by(caller, each) for each in starting):
             return 3  # both come to what the class keeps that starts it
         if self._is_given(write, other, context, owner):
             return 1  # who has both may keep to an order
@@ -118,11 +119,15 @@ class Callers:
 
     def _is_with_maker(self, spot: Spot, thread: str) -> bool:
         """Whether threads of a class are made by the class of an access's object, or by the class that has made it."""
+        types = (spot.located.type, _maker(spot))
+        return any(self._identity.is_family(maker, each) for maker in self._makers_of(thread) for each in types)
+
+    def _makers_of(self, thread: str) -> set[str]:
+        """The classes whose methods make threads of a class; "" stands for plain functions."""
         if thread not in self._makers:
             making = [f for f, effects in self._effects.items() if any(made == thread for _, made in effects.made)]
             self._makers[thread] = {self._symbols.owner_of(function) for function in making}
-        types = (spot.located.type, _maker(spot))
-        return any(self._identity.is_family(maker, each) for maker in self._makers[thread] for each in types)
+        return self._makers[thread]
 
     def is_of_loop(self, spot: Spot) -> bool:
         """Whether a caller comes in by a method of a type that has coroutines: he mostly is on the loop himself."""

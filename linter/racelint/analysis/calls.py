@@ -39,6 +39,8 @@ TAKING = frozenset(
     {"remove", "discard", "pop", "popleft", "popitem", "clear"}
 )  # methods that presume that there is something
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
+TOLD_BY_STEP = frozenset({Literal, Param, Field, Global})  # arguments that are kept with a call; where steps are atomic
+TOLD = TOLD_BY_STEP | {Captured, Fresh, Element}
 MOST_REGISTERED = 8  # functions of one generic function that a call is followed into
 _NOWHERE = Span(0, 0, 0, 0)
 
@@ -532,9 +534,8 @@ class Calls(Replay, Library):
         receiver = given[0][0] if method and given and given[0] else None
         receiver = None if receiver is not None and root(receiver) in self.published else receiver
         plain: list[tuple[int, Value]] = [(index, values[0]) for index, values in enumerate(bound) if len(values) == 1]
-        told = (Literal, Param) if self.traits.duck_typed else (Literal, Param, Field, Captured, Global, Fresh, Element)
-        constants = tuple([pair for pair in plain if type(pair[1]) in told])
-        self.effects.call(function_id, call, receiver, state, certain=self.certain, given=constants)
+        told = tuple([pair for pair in plain if type(pair[1]) in (TOLD_BY_STEP if self.traits.duck_typed else TOLD)])
+        self.effects.call(function_id, call, receiver, state, certain=self.certain, given=told)
         self._hand_on(function_id, function, bound, call)
         self.summaries.usage.call(self.id, call, function_id, bound)
         summary = self.summaries.of(function_id)

@@ -106,9 +106,10 @@ class Common:
                 if function.name != "__init__" or not isinstance(value, Name) or value.name not in names[1:]:
                     yield None
                     continue
-                for maker, made in self._symbols.constructions(type_id):
-                    handed = argument(made.call, names.index(value.name) - 1, value.name)
-                    yield Given(maker, handed, made.call.span) if handed is not None else None
+                for made_type in (type_id, *sorted(self._symbols.subtypes(type_id))):
+                    for maker, made in self._symbols.constructions(made_type):
+                        handed = argument(made.call, names.index(value.name) - 1, value.name)
+                        yield Given(maker, handed, made.call.span) if handed is not None else None
 
     def _is_from_around(self, given: Given, steps: int = MOST_STEPS) -> bool:
         """Whether a value is the maker's own object, or older than the loop that makes one object after the other."""

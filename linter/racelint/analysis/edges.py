@@ -182,8 +182,7 @@ class Edges:
 
     def _edge(self, caller: str, callee: str, site: CallSite) -> None:
         self.calls[caller].append((callee, site))
-        if self._symbols.is_ordered_by_steps(caller):
-            self.sites[caller, site.span, callee] = site
+        self.sites[caller, site.span, callee] = site
         if not f"{caller}.".startswith(f"{callee}."):  # it calls itself again, by a function in it or not
             self.called.add(callee)
 

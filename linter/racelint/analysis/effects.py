@@ -55,7 +55,7 @@ def is_constant(detail: str) -> bool:
     return detail == NOTHING or detail.partition(" ")[0] == A_CONSTANT
 
 
-STEP = "step"  # an update by a constant
+STEP = "step"  # an update by what is at hand, with no call in between
 
 
 def is_same_constant(first: Access | Act, second: Access | Act) -> bool:
@@ -71,7 +71,7 @@ class Access(Record):
     one, "update" is `x += 1`, "alter" calls what changes the state of a library's object.
     `detail` says what a store stores ("none", "constant" and which one in Go, "fresh" for a new container, "empty" for
     one without entries, "opened", "holder" (of such) or "object" for what has an identity, "given", "computed"), an
-    update ("step" by a constant, "computed"), how a container behaves ("mapping", "list"), or which entry an
+    update ("step" by what is at hand, "computed"), how a container behaves ("mapping", "list"), or which entry an
     "update-item" means ("=" and the key, `OWN_KEY`).
     `started` says that something may have been started earlier in this function, `joined` that it surely has ended,
     `running` where what may still run was started.

@@ -7,7 +7,7 @@ from collections import defaultdict
 from racelint.analysis.contexts import Contexts, Entry, is_early, is_possible
 from racelint.analysis.effects import UNKNOWN_KIND, WRITES, Access, Act, Effects
 from racelint.analysis.memory import Memory
-from racelint.analysis.objects import ALIVE, FRESH, MAYBE, SHARED, Objects
+from racelint.analysis.objects import ALIVE, FRESH, MAYBE, MOST_STEPS, SHARED, Objects
 from racelint.analysis.paths import root
 from racelint.analysis.places import Located, Place, Places
 from racelint.analysis.spots import Silence, Spot
@@ -90,7 +90,7 @@ class Gathering:
             if isinstance(inner, Field) and isinstance(inner.base, Fresh):
                 return SHARED  # with what its maker has started
             return self._objects.of(inner.base if isinstance(inner, Field) else inner, function_id, entry)
-        return entry.receiver if located.own or located.constructed else self._reached(path, entry)
+        return entry.receiver if located.own or located.constructed else self._reached(path, function_id, entry)
 
     def _shares_itself(self, function_id: str) -> bool:
         """Whether a method starts something on its own instance: whoever has made that, it is known to others now."""
@@ -104,14 +104,27 @@ class Gathering:
             for each in started
         )
 
-    def _reached(self, path: Value, entry: Entry) -> int:
-        """What an object that a path leads to is to the context: a variable's is shared with what its call starts."""
+    def _reached(self, path: Value, function_id: str, entry: Entry) -> int:
+        """What an object that a path leads to is to the context: a variable's is shared with what its call starts.
+
+        A parameter stands for what the call on the way gives: the caller's own instance, or something that this keeps.
+        """
         start = root(path)
         if isinstance(start, Captured) and path != start and not self._symbols.is_captured_instance(start):
             return SHARED if self._contexts.roots[entry.context].starter == start.function else MAYBE
         if isinstance(start, Param) and self._places.is_known_start(start):
             return SHARED if self._contexts.roots[entry.context].function == start.function else MAYBE
-        return of_root(path, self._symbols)
+        found, steps = of_root(path, self._symbols), 0
+        while found == MAYBE and isinstance(start, Param) and start.function == function_id and steps < MOST_STEPS:
+            came = self._contexts.entries[function_id].get(entry)
+            given = self._contexts.given(came, function_id, start) if came is not None else None
+            if came is None or given is None:
+                break
+            if isinstance(given, Param) and self._symbols.is_instance(given):
+                return came.entry.receiver
+            found, start = of_root(given, self._symbols), root(given)
+            function_id, entry, steps = came.caller, came.entry, steps + 1
+        return found
 
 
 def of_root(path: Value, symbols: Symbols) -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from racelint.analysis.annotations import STEPS, Annotations
 from racelint.analysis.symbols import Symbols, argument
 from racelint.analysis.type_names import ClassType, LibraryType, TypeOf, only, project_class
-from racelint.analysis.values import FunctionValue
+from racelint.analysis.values import FunctionValue, TypeValue
 from racelint.knowledge import Knowledge
 from racelint.model import Attr, Call, Const, Expr, Name, TypeRef
 
 if TYPE_CHECKING:
     from racelint.analysis.types import Types
 
+CONSTRUCTOR = "__init__"
 MOST_HANDED = 2  # functions through which a constant is handed on
 MOST_GIVEN = 8  # constructor calls looked at for the type of a parameter
 
@@ -28,6 +30,7 @@ class Given:
         self._annotations = annotations
         self._types = types
         self._parameters: dict[tuple[str, int], TypeOf | None] = {}
+        self._going_up: dict[str, list[tuple[str, Call]]] | None = None  # calls of constructors by those of types below
 
     def parameter(self, function_id: str, index: int) -> TypeOf | None:
         """The type of a parameter: as declared, by its default, or by what it is given."""
@@ -48,7 +51,7 @@ class Given:
         if parameter.default is not None and parameter.default != Const(None):
             found = self._types.expressions.of(function_id, parameter.default)
             return found if isinstance(found, LibraryType) and self._knowledge.container(found.name) else None
-        if function.name == "__init__" and function.owner:
+        if function.name == CONSTRUCTOR and function.owner:
             return self._given(f"{source.name}:{function.owner}", index - 1, parameter.name)
         return self._from_calls(function_id, index) if source.module.traits.duck_typed else None
 
@@ -119,15 +122,40 @@ class Given:
     def _given(self, type_id: str, position: int, name: str) -> TypeOf | None:
         """What the constructors of a type, or of those that inherit its constructor, are given for a parameter."""
         heirs = [
-            t for t in sorted(self._symbols.subtypes(type_id)) if "__init__" not in self._symbols.types[t][1].methods
+            t for t in sorted(self._symbols.subtypes(type_id)) if CONSTRUCTOR not in self._symbols.types[t][1].methods
         ]
         options: list[TypeOf | None] = []
         for owner in (type_id, *heirs):
             for function_id, given in self._symbols.handed(owner, position, name):
                 options.append(self._types.expressions.of(function_id, given))
                 if len(options) >= MOST_GIVEN:
-                    return only(options)
-        return only(options)
+                    return self._types.common(options)
+        for function_id, given in self._handed_up(type_id, position, name):
+            options.append(self._types.expressions.of(function_id, given))
+            if len(options) >= MOST_GIVEN:
+                break
+        return self._types.common(options)
+
+    def _handed_up(self, type_id: str, position: int, name: str) -> Iterator[tuple[str, Expr]]:
+        """What constructors of types below give to a type's own: `super().__init__(o)`, `Base.__init__(self, o)`."""
+        if self._going_up is None:
+            self._going_up = defaultdict(list)
+            for caller, call in self._symbols.called(CONSTRUCTOR):
+                if self._symbols.functions[caller][1].name == CONSTRUCTOR:
+                    self._going_up[self._symbols.owner_of(caller)].append((caller, call))
+        own = self._symbols.method(type_id, CONSTRUCTOR)
+        for heir in sorted(self._symbols.subtypes(type_id)):
+            is_next = self._symbols.after(heir, heir, CONSTRUCTOR) == own
+            for caller, call in self._going_up.get(heir, ()):
+                match call.func:
+                    case Attr(base=Call(func=Name(name="super"))) if is_next:
+                        given = argument(call, position, name)
+                    case Attr(base=base) if self._symbols.meant(caller, base) == TypeValue(type_id):
+                        given = argument(call, position + 1, name)
+                    case _:
+                        given = None
+                if given is not None:
+                    yield caller, given
 
     def filled(self, found: TypeOf | None, put: Iterable[tuple[str, Expr]], steps: int = STEPS) -> TypeOf | None:
         """A container whose elements' type is not said, with the type of all that is put into it."""

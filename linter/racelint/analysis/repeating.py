@@ -15,7 +15,7 @@ from racelint.analysis.effects import Effects, Start
 from racelint.analysis.memory import LISTENER, Memory
 from racelint.analysis.objects import SHARED
 from racelint.analysis.paths import prefixes, rebased, root
-from racelint.analysis.places import FLAG_MARK
+from racelint.analysis.places import FLAG_MARK, Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
@@ -42,8 +42,11 @@ ONCE = Runs(meet=False, on_one=False)
 class Repeating:
     """Finds starters that run again before what they have started has ended."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, places: Places
+    ) -> None:
         self._symbols = symbols
+        self._places = places
         self._effects = effects
         self._contexts = contexts
         self._memory = memory
@@ -94,13 +97,16 @@ class Repeating:
 
     def _is_in_common(self, path: Value, context: Context, runs: Runs) -> bool:
         """Whether a path leads through a field in which all objects have one: `self.server.names` of a connection."""
-        while isinstance(path, Field) and not isinstance(path.base, Param):
+        while isinstance(path, Field) and not isinstance(path.base, Param | Captured):
             path = path.base
         start = self._memory.start(context)
-        if not isinstance(path, Field) or not self._symbols.is_instance(path.base) or start is None:
+        if not isinstance(path, Field) or start is None or not (runs.on_one or start.looped):
             return False
-        by_one_maker = runs.on_one or start.looped
-        return by_one_maker and self._common.has(self._symbols.owner_of(context.function), path.name)
+        if isinstance(path.base, Captured):  # of the call that has started it: what that was given, or has made
+            owner = self._places.class_of(path.base) if path.base.function == context.starter else None
+        else:
+            owner = self._symbols.owner_of(context.function) if self._symbols.is_instance(path.base) else None
+        return self._common.has(owner or "", path.name)
 
     def _seen(self, variable: Captured, came: Came) -> Value | None:
         """What a closure's variable is to its caller: a parameter, if the caller has made it; a variable of its own is

@@ -145,9 +145,12 @@ class Spreading:
         return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor, passed)
 
     def _enter(self, function_id: str, entry: Entry, came: Came | None) -> bool:
-        """Add an entry state unless a weaker one is known; True if it is new."""
+        """Add an entry state unless a weaker one is known; True if it is new. Of two calls the one in a loop stands."""
         known = self._found.entries.setdefault(function_id, {})
         if entry in known:
+            first = known[entry]
+            if came is not None and came.looped and first is not None and first[:2] == came[:2]:
+                known[entry] = came
             return False
         same = [e for e in known if e.context == entry.context]
         if any(_covers(e, entry) for e in same) or len(same) >= MOST_STATES:

@@ -67,7 +67,7 @@ class Starting(Body):
     """Applies the knowledge of what starts callables."""
 
     opening = False  # the value at hand comes from a call that opens something
-    updating = ""  # of the assignment at hand, if it is `x += ...`: "step" by a constant, else "computed"
+    updating = ""  # of the assignment at hand, if it is `x += ...`: "step" by what is at hand, else "computed"
 
     def _share_captured(self, callee: Value, state: State) -> None:
         """A closure that is started knows the project's objects that variables of this function hold by then."""

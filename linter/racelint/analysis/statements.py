@@ -471,10 +471,22 @@ class Statements(Calls, Asking):
                 if (path := element(base, key)) != UNKNOWN:
                     state.heap[path] = result
         else:
-            is_step = isinstance(stmt.value, Const) and not self._runs_code(stmt.target, state)
+            is_step = self._is_at_hand(stmt.value, state) and not self._runs_code(stmt.target, state)
             self.updating = STEP if is_step else "computed"
             self.assign(stmt.target, result, state)
             self.updating = ""
+
+    def _is_at_hand(self, value: Expr, state: State) -> bool:
+        """Whether nothing is called to compute a value: constants, variables and their attributes."""
+        match value:
+            case Const() | Name():
+                return True
+            case Op(operands=operands):
+                return all([self._is_at_hand(operand, state) for operand in operands])
+            case Attr(base=Name()):
+                return not self._runs_code(value, state)
+            case _:
+                return False
 
     def _runs_code(self, target: Expr, state: State) -> bool:
         """Whether a class of the project has a say in what is read from an attribute, or stored there."""

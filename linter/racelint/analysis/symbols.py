@@ -279,9 +279,13 @@ class Symbols:
             return None
         match expr:
             case Name(name=name, scope="local"):
-                bound = function.bindings.get(name, ())
-                known = len(bound) == 1 and isinstance(bound[0], Imported)
-                return self.resolve_import(source, bound[0]) if known else None  # type: ignore[arg-type]
+                match function.bindings.get(name, ()):
+                    case (Imported() as imported,):
+                        return self.resolve_import(source, imported)
+                    case (Closure(function=nested),):
+                        return FunctionValue(f"{source.name}:{nested}")
+                    case _:
+                        return None
             case Attr(base=Name(scope="local") as base, name=name):
                 return self.member(self.meant(function_id, base), name)
             case _:
