@@ -427,7 +427,18 @@ class Calls(Replay, Library):
             made = bounded(Partial(Builtin(COROUTINE), ((FunctionValue(function_id),), *given), keywords))
             self.loose[made] = (function_id, call, receiver)
             return (made,)
+        if receiver is not None and self._is_of_lock(function, receiver):
+            self.lock_method(receiver, function.name, args, call, state)
+            return (Result(self.site(call, state)),)
         return self._dispatch(function_id, given, keywords, call, state, receiver)
+
+    def _is_of_lock(self, function: Function, receiver: Value) -> bool:
+        """Whether a method takes or gives back a lock that the project has made itself, whatever it does for that."""
+        concurrency = self.knowledge.concurrency
+        named = function.name in concurrency.takes or function.name in concurrency.gives
+        if self.traits.duck_typed or not named or function.returns is not None:
+            return False
+        return isinstance(self.types.of(receiver), ClassType) and bool(self.lock_kind(receiver))
 
     def _dispatch(
         self, function_id: str, given: tuple[Values, ...], keywords: Keywords, call: Span, state: State,

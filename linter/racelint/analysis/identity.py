@@ -11,9 +11,10 @@ from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, targ
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.paths import root
-from racelint.analysis.places import Places, of_threads
+from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.type_names import ClassType
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
 from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
@@ -93,6 +94,46 @@ class Identity:
         if first.located.type in self._contexts.singles or self._share(first, second):
             return False
         return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
+
+    def are_of_two_variables(self, first: Spot, second: Spot) -> bool:
+        """Whether the objects are what two variables of modules hold, or parts of it, and each holds one of its own."""
+        one, two = self._variable(first), self._variable(second)
+        return one is not None and two is not None and one != two and self._has_own(one) and self._has_own(two)
+
+    def _variable(self, spot: Spot) -> Global | None:
+        """The module's variable that holds the object of an access, or has it as a part."""
+        path, function, entry = _around(spot.access.path), spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
+                path = path.base
+            if isinstance(path, Global):
+                return path
+            came = self._contexts.entries.get(function, {}).get(entry)
+            if not isinstance(path, Param) or path.function != function:
+                return None
+            if came is None:
+                started = self._started_on(self._contexts.roots[entry.context])
+                return started if path.index == 0 and isinstance(started, Global) else None
+            path = _whole(self._contexts.given(came, function, path))
+            function, entry = came.caller, came.entry
+        return None
+
+    def _started_on(self, context: Context) -> Value | None:
+        """The object whose method a context runs, in the terms of what starts it."""
+        starts = self._effects[context.starter].starts.values() if context.starter in self._effects else ()
+        started = [target for start in starts if start.span == context.span for target in targets(start.callee)]
+        return started[0].receiver if len(started) == 1 else None
+
+    def _has_own(self, variable: Global) -> bool:
+        """Whether a module's variable is an object itself, or is only ever given new ones."""
+        record = self._symbols.content(variable.module).globals.get(variable.name)
+        if record is None:
+            return False
+        found = self._places.type_of(Place("global", variable.module, variable.name))
+        if isinstance(found, ClassType) and found.value:
+            return True
+        made = [_core(assigned.value) for assigned in record.values]
+        return bool(made) and all(isinstance(value, Make) or _is_making(value) for value in made)
 
     def made_by_two(self, first: Spot, second: Spot) -> bool:
         """Whether each side's object was made by another function, which has started on it what leads there."""

@@ -103,6 +103,9 @@ class Locking(Starting, Attributes):
         enters = waits or self.symbols.method(type_id, "__enter__") is not None
         methods = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
         name = type_id.rpartition(":")[2].rpartition(".")[2].lower()
+        if not self.traits.duck_typed:
+            methods = self.symbols.method(type_id, "Lock") and self.symbols.method(type_id, "Unlock")
+            return "exclusive" if methods and name.endswith(("lock", "mutex")) else ""
         named = enters and name.endswith(("lock", "mutex", "condition"))
         return ("async" if waits else "exclusive") if methods or named else ""
 
@@ -149,7 +152,8 @@ class Locking(Starting, Attributes):
         row = concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         if name in (row.take if row is not None else concurrency.takes):
             discarded = not args and span == self.effects.discarded  # who takes a connection uses it
-            self.take(base, span, state, shared=row is not None and name in row.share, discarded=discarded)
+            shares = row.share if row is not None else concurrency.shares
+            self.take(base, span, state, shared=name in shares, discarded=discarded)
         elif name in (row.give if row is not None else concurrency.gives):
             self.give_back(base, state)
         elif row is not None and name in row.wait and not args:

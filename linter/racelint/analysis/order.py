@@ -23,7 +23,7 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import GIVEN, LOCAL, POOLS, TASKS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
-from racelint.model import Function
+from racelint.model import Const, Function, Make
 from racelint.span import Span
 
 MOST_STEPS = 3  # calls through which a starter demands something
@@ -49,6 +49,7 @@ class Order:
         self._parting = Parting(symbols, effects, contexts)
         self._kept: dict[Place, bool] = {}
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
+        self._given: dict[tuple[str, str], bool] = {}  # by a type and a field of it
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
@@ -218,6 +219,8 @@ class Order:
         if kind != "global" and not self._is_kept(write.located.place, spots):
             return False
         context = self._contexts.roots[write.entry.context]
+        if by_steps and kind == "field" and self._is_always_given(write.located.place):
+            return True
         setters = {function, *[s.function for s in spots if kind == "field" and s.access.kind == "store"]}
         if any(self._has_called(context, setter) for setter in setters):
             return True
@@ -229,6 +232,19 @@ class Order:
             entry.context != write.entry.context and self._memory.is_started_later(function, entry, context, span=span)
             for entry in self._contexts.entries.get(function, ())
         )
+
+    def _is_always_given(self, place: Place) -> bool:
+        """Whether whoever makes an object of a type gives it something for a field, in the literal."""
+        key = (place.owner, place.name)
+        if key not in self._given:
+            made = {(f, span) for f, done in self._effects.items() for span, made in done.made if made == place.owner}
+            given = {
+                (function, store.base.span)
+                for function, store in self._symbols.stores(place.name)
+                if isinstance(store.base, Make) and store.value != Const(None)
+            }
+            self._given[key] = bool(made) and made <= given
+        return self._given[key]
 
     def _has_called(self, context: Context, function_id: str) -> bool:
         """Whether a context's starter, or whoever calls that, has surely called a function before the start.

@@ -193,7 +193,7 @@ class Races:
             return Silence.APART
         if order.is_unknown_yet(write, other) or order.is_unknown_yet(other, write):
             return Silence.OWNED
-        if self.identity.made_apart(write, other):
+        if self.identity.made_apart(write, other) or self.identity.are_of_two_variables(write, other):
             return Silence.APART
         if order.waits(write, other) or order.is_called_instead(write, other) or order.is_called_instead(other, write):
             return Silence.ORDERED

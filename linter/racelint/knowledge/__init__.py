@@ -269,6 +269,7 @@ class Concurrency:
         self.locks = {name: row for row in locks for name in row.types}
         self.takes = frozenset(name for row in self.locks.values() for name in row.take)
         self.gives = frozenset(name for row in self.locks.values() for name in row.give)
+        self.shares = frozenset(name for row in self.locks.values() for name in row.share)
         self.starts = {name: row for row in starts for name in row.names}
         self.assigned = frozenset(n.rpartition(".")[2] for n, row in self.starts.items() if row.assigned)
         self.entries = tuple(entries)
@@ -406,7 +407,7 @@ class Knowledge:
             self.functions, self.container_types, self.aliases, concurrency.locks, concurrency.starts,
             self.sharing.types, self.unsafe,
         )  # fmt: skip
-        if any(name in table for table in known) or ("/" in name and name in concurrency.types):
+        if any(name in table for table in known) or name in concurrency.types:
             return True
         return any(fnmatchcase(name, base) for base in self._hooked)
 
