@@ -213,6 +213,7 @@ class Effects:
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where
     renewals: set[tuple[Value, Span]] = field(default_factory=set)  # groups that get new members, and where
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
+    given_back: set[str] = field(default_factory=set)  # types of what is put back into pools
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     of_call: set[Span] = field(default_factory=set)  # stores of what this very call was given, or a part of it
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does

@@ -107,6 +107,9 @@ class Entries(Body):
         put = self.knowledge.does(f"{found.name}.{name}", "puts-in")
         if put is not None and put.argument < len(args):
             self.send_through((base,), args[put.argument], call, state)
+        if self.knowledge.does(f"{found.name}.{name}", "gives-back") is not None:
+            owners = [owner for values in args for value in values if (owner := self.types.class_of(value)) is not None]
+            self.effects.given_back.update(owners)
         row = self.knowledge.does(f"{found.name}.{name}", "takes-out")
         if row is None:
             return None

@@ -13,7 +13,7 @@ from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import decodes, prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.modes import Mode, are_apart
-from racelint.analysis.objects import ALIVE, OWN, SHARED
+from racelint.analysis.objects import ALIVE, HANDLER, OWN, SHARED
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
 from racelint.analysis.paths import root
 from racelint.analysis.repeating import Repeating
@@ -67,6 +67,8 @@ class Goroutines:
             return Silence.ONE_CONTEXT
         if write.located.place.kind == "captured":
             return self._captured(write, one, other, two)
+        if (one == two or one.kind == two.kind == HANDLER) and self._identity.are_borrowed(write, other):
+            return Silence.OWNED
         if one == two:
             if not (one.many or self._repeating.share(one, write, other)) or memory.is_alone_each_turn(one):
                 return Silence.CALLERS if one.is_external else Silence.ONE_CONTEXT
@@ -88,7 +90,7 @@ class Goroutines:
         if not (self.has_started(write, other) and self.has_started(other, write)):
             return Silence.OWNED
         identity = self._identity
-        if identity.made_by_two(write, other):
+        if identity.made_by_two(write, other) or identity.is_by_itself(write, other):
             return Silence.OWNED
         if identity.held_apart(write, other):
             return 1

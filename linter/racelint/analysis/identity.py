@@ -9,6 +9,7 @@ from racelint.analysis.common import Common
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects
+from racelint.analysis.memory import OF_VARIABLE
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, of_threads
@@ -18,6 +19,7 @@ from racelint.analysis.type_names import ClassType
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
 from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
+from racelint.record import records
 from racelint.span import Span
 
 
@@ -35,10 +37,17 @@ class Identity:
         self._concrete = Concrete(symbols, effects, contexts)
         self._common = Common(symbols)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
+        self._pointed: dict[str, set[str]] = {}
+        lent = {owner for done in effects.values() for owner in done.given_back}
+        self._lent = lent.union(*[symbols.subtypes(owner) for owner in lent])
         self._made: dict[str, set[str]] = defaultdict(set)  # by a type, the functions that make objects of it
         for function, done in effects.items():
             for _, type_id in done.made:
                 self._made[type_id].add(function)
+
+    def are_borrowed(self, first: Spot, second: Spot) -> bool:
+        """Whether the objects are of types, or parts of such, that are taken out of pools for each use."""
+        return all(any(owner in self._lent for owner in self.owners(spot)) for spot in (first, second))
 
     def is_family(self, first: str, second: str) -> bool:
         """Whether two types are known, and one is the other or inherits from it."""
@@ -94,6 +103,40 @@ class Identity:
         if first.located.type in self._contexts.singles or self._share(first, second):
             return False
         return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
+
+    def is_by_itself(self, first: Spot, second: Spot) -> bool:
+        """Whether one side's object is a variable of a function, of which no pointer leads away, and the other's not.
+
+        `func dial(dest Destination) { go func() { dest.Address = resolve(dest) }() }`: the struct is the call's own.
+        """
+        if not {first.access.kind, second.access.kind} <= OF_VARIABLE:
+            return False  # a map in a copy is the very same
+        one, two = self._own_variable(first), self._own_variable(second)
+        return one != two and (one is not None or two is not None)
+
+    def _own_variable(self, spot: Spot) -> tuple[str, str] | None:
+        """The variable that is the object of an access, or has it as a part; its function and its name."""
+        path = _around(spot.access.path)
+        while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
+            path = path.base
+        if isinstance(path, Fresh):  # a parameter that is a copy anyway
+            function = path.site.function
+            given = path.site.span == self._symbols.functions[function][1].span
+            return (function, "") if given and not self._pointed_to(function) else None
+        if not isinstance(path, Captured | Param) or not self._places.is_whole(path):
+            return None
+        parameters = self._symbols.functions[path.function][1].parameters
+        name = path.name if isinstance(path, Captured) else parameters[path.index].name
+        return None if name in self._pointed_to(path.function) else (path.function, name)
+
+    def _pointed_to(self, function: str) -> set[str]:
+        """The variables of a function to which it makes pointers, or a function in it does."""
+        if function not in self._pointed:
+            inner = [each for each in self._effects if f"{each}.".startswith(f"{function}.")]
+            nodes = [node for each in inner for node in records(self._symbols.functions[each][1].body)]
+            operands = [node.operands[0] for node in nodes if isinstance(node, Op) and node.operator == "address"]
+            self._pointed[function] = {operand.name for operand in operands if isinstance(operand, Name)}
+        return self._pointed[function]
 
     def are_of_two_variables(self, first: Spot, second: Spot) -> bool:
         """Whether the objects are what two variables of modules hold, or parts of it, and each holds one of its own."""

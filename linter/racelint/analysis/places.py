@@ -345,6 +345,11 @@ class Places:
             for a in values
         )
 
+    def is_whole(self, path: Value) -> bool:
+        """Whether a path leads to a struct itself, and not to a pointer to one."""
+        found = self._types.of(path)
+        return isinstance(found, ClassType) and found.value
+
     def is_inside(self, base: Value, name: str) -> bool:
         """Whether a field's object is part of the object that has the field."""
         owner = self._types.class_of(base)
