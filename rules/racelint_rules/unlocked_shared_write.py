@@ -212,7 +212,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     of a websocket ([`[[unsafe]]`](../knowledge.md#unsafe)). The read side of an RWMutex excludes writers only; a write
     under the read side of a lock that others hold, too, is told as such. A `semaphore.Weighted` of size one is a lock,
     and so is a channel with room for one that all its users only pass: `turn <- struct{}{}` before, `<-turn` behind, or
-    the other way round if something was put in where it was made.
+    the other way round if something was put in where it was made. So is a type of the project that has `Lock()` and
+    `Unlock()` and is called so (`CountingMutex`), whatever these do.
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
@@ -236,6 +237,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`, several at
     once if it does so in a loop that receives nothing; of a method of a type that has more than eight that counts only
     if it is given no more than twelve functions in all.
+
+    Objects of two variables of packages are two, if each holds one of its own. What is taken out of a `sync.Pool` for
+    each request is not shared by them, nor is a struct that is a variable of one call, if no pointer to it is made. A
+    field that every literal of its type gives a value is never found nil.
 
     An object on which a method of its own, or its factory, has started something is known to that, whoever else uses it
     then; so is each object of a type if the one function that makes them does that (medium).
