@@ -345,13 +345,13 @@ class Identity:
         context = self._contexts.roots[spot.entry.context]
         if context.starter is None or spot.located.place.kind != "field":
             return False
-        if self._makers(spot.located.type) != {context.starter}:
+        if self.makers(spot.located.type) != {context.starter}:
             return False
         made = self._made_by(spot)
         starter = made[0] if made is not None else context.starter if self._is_of_new(spot, context) else None
         return starter == context.starter
 
-    def _makers(self, type_id: str) -> set[str]:
+    def makers(self, type_id: str) -> set[str]:
         """The functions that make objects of a type, or of one below it."""
         return {
             function for each in (type_id, *self._symbols.subtypes(type_id)) for function in self._made.get(each, ())

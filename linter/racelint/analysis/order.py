@@ -224,6 +224,9 @@ class Order:
         setters = {function, *[s.function for s in spots if kind == "field" and s.access.kind == "store"]}
         if any(self._has_called(context, setter) for setter in setters):
             return True
+        if by_steps and kind == "field" and context.starter is None and not context.is_external:
+            makers = self._identity.makers(write.located.place.owner)  # what a library calls comes later
+            return bool(makers) and all(any(self._leads(m, setter, MOST_STEPS) for setter in setters) for m in makers)
         if by_steps and kind != "global":
             return False
         if by_steps and any(self._leads(each, function, MOST_STEPS) for each in self._initial):

@@ -47,7 +47,31 @@ class Signals:
 
     def order(self, first: Spot, second: Spot) -> bool:
         """Whether a channel orders two accesses."""
-        return self._precedes(first, second) or self._precedes(second, first)
+        if self._precedes(first, second) or self._precedes(second, first):
+            return True
+        return self._is_started_anew(first, second) or self._is_started_anew(second, first)
+
+    def _is_started_anew(self, spot: Spot, other: Spot) -> bool:
+        """Whether who starts the other access's context waits before that for the group that one like it is in.
+
+        `func (s *Store) Restart() { s.Close(); s.wg.Add(1); go s.run() }`, where `Close` waits. A wait that hangs on a
+        condition is taken to be left out only where there is nobody to wait for.
+        """
+        one, two = (self._contexts.roots[each.entry.context] for each in (spot, other))
+        effects = self._effects.get(two.starter or "")
+        if one == two or effects is None or two.starter is None or two.span is None or one.starter == two.starter:
+            return False
+        body = self._symbols.functions[two.starter][1].body
+        waits = [
+            path for operation, path, at in (*effects.told, *effects.passed_on)
+            if operation == WAIT and comes_first(body, at, two.span)
+        ]  # fmt: skip
+        groups = {
+            self._channel(path, two.starter, entry)
+            for path in waits
+            for entry in self._contexts.entries.get(two.starter, ())
+        }
+        return any(operation == DONE and channel in groups for operation, channel in self._later(spot) if channel)
 
     def _precedes(self, spot: Spot, other: Spot) -> bool:
         """Whether what a spot's function, or one that has called it, does with a channel after that comes before the
