@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from racelint.api import Access, Finding, Program, Race, rule
 from racelint_rules._shared import COPIES, QUEUES, SEVERITIES, context_words, finding, harm, read_side, severity, verb
 
+MOST_NAMED = 4  # other fields that a message names
+
 
 @rule(languages=("python", "go"), since="0.2")
 def unlocked_shared_write(program: Program) -> Iterator[Finding]:
@@ -156,6 +158,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     that callers share it), what a caller empties who ends the object (`close()`, `cleanup()`): what still runs then
     fails as it ends.
 
+    Where a function reads more than six fields of one type that the same other context writes
+    (`func (s *State) String() string`), one of them stands for all, and the message names the others.
+
     ### Python: confidence
 
     High if both contexts are started in the project, or the start stands in the class itself or in the one by which
@@ -283,11 +288,20 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
                 race,
                 "unlocked-shared-write",
                 severity(race, program),
-                _message(race),
+                _message(race) + _others(race),
                 _because(race),
                 harm(race),
                 _mend(race),
             )
+
+
+def _others(race: Race) -> str:
+    """The other fields that the same function reads in a race with the same contexts."""
+    names = [symbol.rpartition(".")[2] for symbol in race.alike]
+    if not names:
+        return ""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"; likewise {', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _message(race: Race) -> str:

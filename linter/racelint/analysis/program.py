@@ -34,7 +34,7 @@ from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.overwriting import Overwriting
 from racelint.analysis.places import Place, Places
 from racelint.analysis.product import Product
-from racelint.analysis.races import Races, one_a_cause
+from racelint.analysis.races import Races, one_a_cause, together
 from racelint.analysis.sending import Sending
 from racelint.analysis.spots import Pair, sides_of
 from racelint.analysis.summaries import Summaries
@@ -150,7 +150,7 @@ class Program:
         more = tuple([pair for pair in more if pair.place not in shown])
         placed = {pair.place for pair in more}
         pairs = [pair for place, pair in linked.pairs.items() if place not in placed]
-        for pair in (*pairs, *linked.late_locks.all(), *more):
+        for pair in (*together(pairs), *linked.late_locks.all(), *more):
             guarded = linked.guarded.get(pair.place) if pair.evidence == "admitted" else None
             if guarded is not None and guarded.confidence >= pair.confidence:
                 continue  # the lock to take is known

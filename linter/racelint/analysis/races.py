@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.branching import loops_around
@@ -53,6 +54,7 @@ ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
 OF_CLOSE_CALLS = frozenset({"check-act", "check-use", "replace-change"})  # two steps, and another one just between them
 OF_TWO_STEPS = OF_CLOSE_CALLS | {"update-update", "count-count", "update-store", "store-test"}
+MOST_ALIKE = 6  # fields of one type that a function reads in a race, each told for itself
 PROVEN = 3  # the confidence in two contexts that both are known to run
 MOST_PAIRS = 4_000  # of accesses to one place that are judged
 WORST = (ERROR, PROVEN, True)
@@ -573,6 +575,31 @@ def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
     inmost_first = sorted(left.values(), key=lambda pair: -pair.place.depth)
     walked = {key: pair for pair in inmost_first for key in _walks(pair)}
     return {place: pair for place, pair in left.items() if not any(_says_all(walked[k], pair) for k in _walks(pair))}
+
+
+def together(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The same races, but one for all where a function reads many fields of one type that another context writes.
+
+    It is one thing to mend, `func (s *State) String() string`, and the surest of them stands for the others.
+    """
+    told = list(pairs)
+    groups: dict[object, list[Pair]] = defaultdict(list)
+    for pair in told:
+        groups[_read_by(pair)].append(pair)
+    for pair in told:
+        group = groups[_read_by(pair)]
+        if _read_by(pair) is None or len(group) <= MOST_ALIKE:
+            yield pair
+        elif pair is max(group, key=lambda each: each.confidence):
+            yield pair._replace(alike=tuple([each.place for each in group if each is not pair]))
+
+
+def _read_by(pair: Pair) -> object:
+    """The function that reads a field, whose type that is, and between which contexts it is a race."""
+    reads = [side for side in (pair.first, pair.second) if not side.is_write]
+    if len(reads) != 1 or pair.place.kind != "field" or pair.place.depth:
+        return None
+    return pair.place.owner, reads[0].function, _contexts(pair), pair.confidence > 1
 
 
 def _walks(pair: Pair) -> list[tuple[str, str, str, Span]]:

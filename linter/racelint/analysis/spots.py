@@ -67,6 +67,7 @@ class Pair(NamedTuple):
     held: int = 0
     total: int = 0
     said: Location | None = None  # the comment that names the guard
+    alike: tuple[Place, ...] = ()  # other fields of the type that one function reads and the same contexts race for
 
 
 def sides_of(pair: Pair) -> frozenset[tuple[str, int]]:

@@ -41,7 +41,8 @@ class Race:
     what each thread has of its own), "guard" (`guard` is held at `held` of `total` accesses), "hollow" (`guard` was
     given back as soon as it was taken) or "suspension". `first` is where the finding stands. `confidence` is 1
     (low) to 3 (high). `check` is where the read stands that an act depends on, None if neither access is one.
-    `takeable` is a lock that the first side could take. `said` is where a comment names the guard.
+    `takeable` is a lock that the first side could take. `said` is where a comment names the guard. `alike` are other
+    fields of the type that the same function reads while the same contexts write them.
     """
 
     symbol: str
@@ -59,6 +60,7 @@ class Race:
     language: str = "python"
     takeable: Takeable | None = None
     said: Location | None = None
+    alike: tuple[str, ...] = ()
 
 
 class Teller:
@@ -114,6 +116,7 @@ class Teller:
             language=source.module.language,
             takeable=self._locks.between(place, first, second, pair.guard) if pair else None,
             said=pair.said if pair else None,
+            alike=tuple([self.symbol(place) for place in pair.alike]) if pair else (),
         )
 
     def _acts_under(self, spot: Spot, guard: str) -> bool:
