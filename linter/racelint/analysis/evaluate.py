@@ -256,7 +256,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
     def _build(self, expr: Build, state: State) -> Values:
         spread = next((p for p in expr.parts if isinstance(p, Star)), None)
         keys = [() if key is None else self.evaluate(key, state) for key in expr.keys]
-        values = [self.dereferenced(part, self.evaluate(part, state), state) for part in expr.parts]
+        values = self._parts(expr, state)
         if expr.kind == "tuple" and spread is None:
             return (bounded(Tuple(tuple(values))),)
         site = self.site(expr.span, state)
@@ -271,6 +271,20 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             for key, value in zip(keys, values, strict=True):
                 state.heap[element(made, key[0])] = value
         return (made,)
+
+    def _parts(self, expr: Build, state: State) -> list[Values]:
+        """What the parts of a display are.
+
+        In Go variables are loaded when the calls beside them have been made: `return results, group.Wait()`. The
+        language leaves that open (https://go.dev/ref/spec#Order_of_evaluation), its compiler does it so.
+        """
+        order = list(range(len(expr.parts)))
+        if expr.kind == "tuple" and not self.traits.duck_typed:
+            order.sort(key=lambda index: not isinstance(expr.parts[index], Call))
+        found: dict[int, Values] = {}
+        for index in order:
+            found[index] = self.dereferenced(expr.parts[index], self.evaluate(expr.parts[index], state), state)
+        return [found[index] for index in range(len(expr.parts))]
 
     def _fill_display(self, made: Fresh, expr: Build, keys: list[Values], values: list[Values]) -> None:
         """What a display holds."""

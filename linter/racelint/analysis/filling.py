@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.effects import Act
 from racelint.analysis.guards import Guards
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, FLAG_MARK, SOME_WAYS, Place, of_threads
@@ -39,7 +40,8 @@ class Filling:
         function = later[0].function if len({spot.function for spot in later}) == 1 else ""
         if not function or not self._races.memory.governs(function) or self._guards.is_contract(function):
             return None
-        looks = [spot for spot in later if spot.access.kind == "lookup" and self._meets_itself(spot)]
+        plain = [spot for spot in later if not isinstance(spot.access, Act)]  # a second look has locks of its own
+        looks = [spot for spot in plain if spot.access.kind == "lookup" and self._meets_itself(spot)]
         puts = [spot for spot in later if spot.access.kind in PUTS]
         for look in looks:
             for put in [put for put in puts if put.entry == look.entry and look.access.span[:2] < put.access.span[:2]]:
