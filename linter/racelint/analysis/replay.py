@@ -322,7 +322,7 @@ class Replay(Locking, Origins, Owning, Touching):
             if isinstance(callee, FunctionValue | Partial):
                 held = state.held
                 if invoke.guarded:  # which of the callee's locks that is matters less than that there is one
-                    state.held = (*held, Held(UNKNOWN, invoke.span, "unknown"))
+                    state.held = (*held, Held(UNKNOWN, step.span, "unknown"))
                 self._call_back(callee, args, keywords, live, Place(invoke.function, invoke.span), step.span, state)
                 state.held = held if invoke.guarded else state.held
             else:
