@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from racelint.analysis.body import Body
-from racelint.analysis.state import FLAG, TAKE, Held, State
+from racelint.analysis.state import FLAG, TAKE, Held, State, surely_held
 from racelint.analysis.summary import Ask, Stored
 from racelint.analysis.types import LibraryType
-from racelint.analysis.values import Builtin, TypeValue, Value
+from racelint.analysis.values import Builtin, Field, TypeValue, Value
 from racelint.model import Attr, Call, Cast, Const, Expr, Jump, Name, Op
 from racelint.span import Span
+
+UNSET = "unset"  # what stands for a flag that was found so
 
 
 class Asking(Body):
@@ -29,12 +31,27 @@ class Asking(Body):
         for ask in self._asks(asked, found_set or found_unset):
             one, other = (found_set, found_unset) if ask.outcome else (found_unset, found_set)
             plain = compared is None or isinstance(compared, Const)
-            if one is not None and plain and self.knowledge.does(ask.name, "asks"):
-                self.tell(TAKE, (self.kept_at(ask.flag),), asked.span, one)
+            if plain and self.knowledge.does(ask.name, "asks"):
+                if one is not None:
+                    self.tell(TAKE, (self.kept_at(ask.flag),), asked.span, one)
+                self._find_unset(ask.flag, asked.span, other)
             if plain and self.knowledge.does(ask.name, "claims"):
                 self._claim(ask, asked.span, one)
             if self.knowledge.does(ask.name, "swaps") and _tells_who_was_first(ask.stored, compared):
                 self._claim(ask, asked.span, other)
+
+    def _find_unset(self, flag: Value, span: Span, state: State | None) -> None:
+        """Who has found a flag unset under a lock is the only one who has, until the lock is given back.
+
+        `s.mu.Lock(); if !s.ready.Load() { s.table = load(); s.ready.Store(true) }; s.mu.Unlock()`
+        """
+        locks = [held.lock for held in surely_held(state.held) if held.kind == "exclusive"] if state is not None else []
+        if state is None or not locks:
+            return
+        found = Field(self.shared_locals.get(flag, flag), UNSET)
+        state.held = (*state.held, Held(found, span, FLAG))
+        for lock in locks:
+            self.found_under.setdefault(lock, set()).add(found)
 
     def _claim(self, ask: Ask, span: Span, state: State | None) -> None:
         """Who has set a flag that nobody had set has what follows to himself, until it is set back."""

@@ -149,6 +149,7 @@ class Body(Flow[State, Frame]):
         self.answers = _answers(self.function)  # whether the result may say what was done
         self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
         self.narrowed = False  # whether something is known by a narrower type than it was declared with
+        self.found_under: dict[Value, set[Value]] = {}  # flags that were found unset, by the lock that was held then
         self.pointed: set[str] = set()  # variables that something may change through a pointer
         self.asks: dict[Span, tuple[Ask, ...]] = {}  # what the results of helpers say of flags, by the call
         self._made: set[Site] = set()

@@ -138,7 +138,8 @@ class Locking(Starting, Attributes):
     def give_back(self, value: Value, state: State) -> None:
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
-        kept = tuple([held for held in state.held if held.lock != value])
+        found = self.found_under.get(value, ())
+        kept = tuple([held for held in state.held if held.lock != value and held.lock not in found])
         taken = any([held.lock == value for held in surely_held(state.held)])
         nameable = visible(value) and len(state.released) < MOST_EVENTS
         if not taken and nameable and not self.perhaps and self.lock_kind(value) not in ("", "counted"):
