@@ -223,7 +223,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
     `<-ctx.Done()`, if only a `cancel()` of the program ends the context; what precedes the one `close(c)` and what
-    follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`;
+    follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`,
+    also where that is asked once more under the lock under which it is set;
     what precedes all that sets a field under a lock and what has found it set under that lock (`if s.key == nil {
     return }`), if it is done once; one winner of `CompareAndSwap`; variables that are new in each turn of the loop that
     starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to the
