@@ -37,7 +37,7 @@ class Identity:
         self._concrete = Concrete(symbols, effects, contexts)
         self._common = Common(symbols)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
-        self._pointed: dict[str, set[str]] = {}
+        self._pointed: dict[str, set[tuple[str, str]]] = {}  # variables, each with a method that is called on it
         lent = {owner for done in effects.values() for owner in done.given_back}
         self._lent = lent.union(*[symbols.subtypes(owner) for owner in lent])
         self._made: dict[str, set[str]] = defaultdict(set)  # by a type, the functions that make objects of it
@@ -120,23 +120,37 @@ class Identity:
         while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
             path = path.base
         if isinstance(path, Fresh):  # a parameter that is a copy anyway
-            function = path.site.function
-            given = path.site.span == self._symbols.functions[function][1].span
-            return (function, "") if given and not self._pointed_to(function) else None
+            function = self._symbols.functions[path.site.function][1]
+            kind = path.type.rpartition(":")[2]
+            names = [p.name for p in function.parameters if p.annotation and p.annotation.name.endswith(kind)]
+            if path.site.span != function.span or any(self._is_pointed_to(path.site.function, n, path) for n in names):
+                return None
+            return path.site.function, ""
         if not isinstance(path, Captured | Param) or not self._places.is_whole(path):
             return None
         parameters = self._symbols.functions[path.function][1].parameters
         name = path.name if isinstance(path, Captured) else parameters[path.index].name
-        return None if name in self._pointed_to(path.function) else (path.function, name)
+        return None if self._is_pointed_to(path.function, name, path) else (path.function, name)
 
-    def _pointed_to(self, function: str) -> set[str]:
-        """The variables of a function to which it makes pointers, or a function in it does."""
+    def _is_pointed_to(self, function: str, name: str, path: Value) -> bool:
+        """Whether a function makes a pointer to a variable, or to a part of it: also for methods that take one."""
         if function not in self._pointed:
             inner = [each for each in self._effects if f"{each}.".startswith(f"{function}.")]
             nodes = [node for each in inner for node in records(self._symbols.functions[each][1].body)]
-            operands = [node.operands[0] for node in nodes if isinstance(node, Op) and node.operator == "address"]
-            self._pointed[function] = {operand.name for operand in operands if isinstance(operand, Name)}
-        return self._pointed[function]
+            found = {(_variable_of(n.operands[0]), "") for n in nodes if isinstance(n, Op) and n.operator == "address"}
+            for node in nodes:
+                if isinstance(node, Call) and isinstance(node.func, Attr):
+                    direct = isinstance(node.func.base, Name)
+                    found.add((_variable_of(node.func.base), node.func.name if direct else ""))
+            self._pointed[function] = found
+        owner = self._places.class_of(path) or ""
+        return any(n == name and (not m or not self._is_of_copy(owner, m)) for n, m in self._pointed[function])
+
+    def _is_of_copy(self, type_id: str, name: str) -> bool:
+        """Whether a method of a type is called on a copy of the object: `func (d Destination) String() string`."""
+        method = self._symbols.method(type_id, name)
+        parameters = self._symbols.functions[method][1].parameters if method is not None else ()
+        return bool(parameters) and parameters[0].annotation is not None and parameters[0].annotation.name != "*"
 
     def are_of_two_variables(self, first: Spot, second: Spot) -> bool:
         """Whether the objects are what two variables of modules hold, or parts of it, and each holds one of its own."""
@@ -443,6 +457,13 @@ def _core(expr: Expr) -> Expr:
     while isinstance(expr, Item) or (isinstance(expr, Op) and expr.operator == "address" and expr.operands):
         expr = expr.base if isinstance(expr, Item) else expr.operands[0]
     return expr
+
+
+def _variable_of(expr: Expr) -> str:
+    """The variable of which an expression is a part, "" if it is none."""
+    while isinstance(expr, Attr):
+        expr = expr.base
+    return expr.name if isinstance(expr, Name) else ""
 
 
 def _is_making(expr: Expr) -> bool:
