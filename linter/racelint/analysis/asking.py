@@ -12,11 +12,11 @@ from racelint.analysis.body import Body
 from racelint.analysis.state import FLAG, TAKE, Held, State, surely_held
 from racelint.analysis.summary import Ask, Stored
 from racelint.analysis.types import LibraryType
-from racelint.analysis.values import Builtin, Field, TypeValue, Value
+from racelint.analysis.values import Builtin, Captured, Field, Global, TypeValue, Value
 from racelint.model import Attr, Call, Cast, Const, Expr, Jump, Name, Op
 from racelint.span import Span
 
-UNSET = "unset"  # what stands for a flag that was found so
+UNSET = "unset under"  # what stands for a flag that was found so while a lock was held
 
 
 class Asking(Body):
@@ -45,13 +45,11 @@ class Asking(Body):
 
         `s.mu.Lock(); if !s.ready.Load() { s.table = load(); s.ready.Store(true) }; s.mu.Unlock()`
         """
-        locks = [held.lock for held in surely_held(state.held) if held.kind == "exclusive"] if state is not None else []
-        if state is None or not locks:
-            return
-        found = Field(self.shared_locals.get(flag, flag), UNSET)
-        state.held = (*state.held, Held(found, span, FLAG))
-        for lock in locks:
-            self.found_under.setdefault(lock, set()).add(found)
+        for held in surely_held(state.held) if state is not None else ():
+            if state is not None and held.kind == "exclusive" and isinstance(held.lock, Captured | Field | Global):
+                found = Field(self.shared_locals.get(flag, flag), f"{UNSET} {held.lock.name}")
+                state.held = (*state.held, Held(found, span, FLAG))
+                self.found_under.setdefault(held.lock, set()).add(found)
 
     def _claim(self, ask: Ask, span: Span, state: State | None) -> None:
         """Who has set a flag that nobody had set has what follows to himself, until it is set back."""

@@ -59,8 +59,10 @@ class Signals:
         """
         one, two = (self._contexts.roots[each.entry.context] for each in (spot, other))
         effects = self._effects.get(two.starter or "")
-        if one == two or effects is None or two.starter is None or two.span is None or one.starter == two.starter:
+        if effects is None or two.starter is None or two.span is None or one.starter == two.starter:
             return False
+        if one.function != two.function:
+            return False  # there may be others of the group by then
         body = self._symbols.functions[two.starter][1].body
         waits = [
             path for operation, path, at in (*effects.told, *effects.passed_on)
