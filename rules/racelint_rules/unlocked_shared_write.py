@@ -169,8 +169,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     different ones, over long chains of calls (between two threads more than three together; what both have in common
     counts once), where a method was found by its name alone, where two contexts are started in other files than those
     of the accesses, where an exception handler deals with the outcome, for plain stores beside plain stores, for
-    callers beside the event loop, and for what a class of threads is given to work on, against callers, unless who has
-    made that makes the threads, too. Several workers share what all that makes them gives to each, also through
+    callers beside the event loop, for what takes two steps between a coroutine and a thread (mostly one of them is
+    there because the other one is not), and for what a class of threads is given to work on, against callers, unless
+    who has made that makes the threads, too. Several workers share what all that makes them gives to each, also through
     constructors above (`super().__init__(jobs)`).
 
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
@@ -224,13 +225,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
     `<-ctx.Done()`, if only a `cancel()` of the program ends the context; what precedes the one `close(c)` and what
     follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`,
-    also where that is asked once more under the lock under which it is set;
-    what precedes all that sets a field under a lock and what has found it set under that lock (`if s.key == nil {
-    return }`), if it is done once; one winner of `CompareAndSwap`; variables that are new in each turn of the loop that
-    starts the goroutines; `sync.Once`, atomics, `sync.Map`; calls that part, on the way, from those that lead to the
-    start, and come first; what a handler is registered after; what another program of the repository does, or the same
-    one when it has taken another way where it starts (`if mode == "webhook"`). What is taken out of a field that gets
-    another container at once belongs to the taker.
+    also where that is asked once more under the lock under which it is set; what precedes all that sets a field under a
+    lock and what has found it set under that lock (`if s.key == nil { return }`), if it is done once; one winner of
+    `CompareAndSwap`; variables that are new in each turn of the loop that starts the goroutines; `sync.Once`, atomics,
+    `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a handler is
+    registered after; what another program of the repository does, or the same one when it has taken another way where
+    it starts (`if mode == "webhook"`). What is taken out of a field that gets another container at once belongs to the
+    taker.
 
     A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries
     in or takes them out is told (medium), whoever the receiver may be; not so if the field gets another map behind the

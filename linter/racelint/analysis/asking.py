@@ -45,8 +45,10 @@ class Asking(Body):
 
         `s.mu.Lock(); if !s.ready.Load() { s.table = load(); s.ready.Store(true) }; s.mu.Unlock()`
         """
-        for held in surely_held(state.held) if state is not None else ():
-            if state is not None and held.kind == "exclusive" and isinstance(held.lock, Captured | Field | Global):
+        if state is None:
+            return
+        for held in surely_held(state.held):
+            if held.kind == "exclusive" and isinstance(held.lock, Captured | Field | Global):
                 found = Field(self.shared_locals.get(flag, flag), f"{UNSET} {held.lock.name}")
                 state.held = (*state.held, Held(found, span, FLAG))
                 self.found_under.setdefault(held.lock, set()).add(found)
