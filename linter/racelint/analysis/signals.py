@@ -85,7 +85,8 @@ class Signals:
             return True
         return bool(done) and any(
             (
-                (operation == DONE or not many or self._is_of_one_turn(spot, channel))
+                (operation == DONE or not many or self._is_of_one_turn(spot, channel)
+                 or (operation == "close" and _owner(channel) == self._owner_of(spot) == self._owner_of(other)))
                 and self._is_sure(operation, reached, channel)
             )
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
@@ -93,6 +94,11 @@ class Signals:
             for reached, there in done
             if channel is not None and there == channel
         )
+
+    def _owner_of(self, spot: Spot) -> str | None:
+        """The class of the object that has what is accessed in a field: who closes a channel of it does that once."""
+        path = spot.access.path
+        return self._places.class_of(path.base) if isinstance(path, Field) else None
 
     def _is_of_one_turn(self, spot: Spot, channel: Value) -> bool:
         """Whether the loop that starts a goroutine makes the channel, and what is accessed, anew in each turn."""
@@ -333,6 +339,11 @@ def _maker(channel: Value) -> str | None:
             return site.function
         case _:
             return None
+
+
+def _owner(channel: Value) -> str | None:
+    """The class whose objects have a channel in a field."""
+    return channel.base.type if isinstance(channel, Field) and isinstance(channel.base, TypeValue) else ""
 
 
 def _told(spot: Spot) -> Told:

@@ -299,13 +299,14 @@ class Statements(Expressions):
 
     def _receive(self, node: Node, out: list[Stmt]) -> None:
         """The receiving end of a `select` case."""
-        left, value, span = node.child_by_field_name("left"), self.expr(field(node, "right")), self.span(node)
+        left, right, span = node.child_by_field_name("left"), field(node, "right"), self.span(node)
+        value = self.expr(right)
         if left is None:
             out.append(Eval(value, span))
             return
         define = any(child.type == ":=" for child in node.children)
         targets = [self.declared(part) if define else self.expr(part) for part in parts(left)]
-        for target, given in zip(targets, (value, Op("ok", (), span)), strict=False):
+        for target, given in zip(targets, (value, Op("ok", (), self.span(right))), strict=False):
             self.assign([target], [given], span, out)
 
     def _call_of(self, node: Node, out: list[Stmt]) -> Expr:
