@@ -9,12 +9,12 @@ from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.state import FLAG, MAYBE_HELD, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.type_names import TypeOf
+from racelint.analysis.type_names import TypeOf, project_class
 from racelint.analysis.types import ClassType, LibraryType, Types
 from racelint.analysis.usage import Usage
 from racelint.analysis.values import Builtin, Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Assigned, Attr, Call, Const, Expr, Name
+from racelint.model import Assigned, Attr, Call, Const, Expr, Name, Op
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
 
@@ -427,13 +427,25 @@ class Places:
                 under = self._underlying(module, MODULE, record) if record else None
                 return under or f"{module}:{name}"
             case Captured(function=function, name=name):
-                return f"{function}.{name}"
+                return self._lock_in_variable(function, name) or f"{function}.{name}"
             case Fresh(site=site):
                 return f"{site.function}:{site.span.line}"
             case Builtin(name=name):
                 return name
             case _:
                 return ANY_LOCK
+
+    def _lock_in_variable(self, function_id: str, name: str) -> str | None:
+        """The lock in an object's field that a variable stands for, and for no other ever: `mu := &s.mu`."""
+        bound = self._symbols.functions[function_id][1].bindings.get(name, ())
+        found = bound[0] if len(bound) == 1 else None
+        if isinstance(found, Op) and found.operator == "address":
+            found = found.operands[0]
+        if not isinstance(found, Attr):
+            return None
+        owner = project_class(self._types.expressions.of(function_id, found.base))
+        known = owner is not None and self._symbols.field(owner, found.name) is not None
+        return self._lock_of_field(owner, found.name) if owner is not None and known else None
 
     def _is_lock_alone(self, type_id: str) -> bool:
         """Whether a type is another name for a lock, `type Mutex struct { sync.Mutex }`: who has one has that lock."""
