@@ -11,6 +11,7 @@ from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CHOSEN, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
+from racelint.analysis.failing import Ends
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import (
     Substitute,
@@ -116,6 +117,7 @@ class Body(Flow[State, Frame]):
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
         self.taken_out: dict[Value, Value] = {}  # what came out of channels, and the paths of entries in these
         self.cancelling = Cancelling(self.symbols, self.types, self.knowledge)
+        self.ends = Ends()
         self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
         self.foreign: set[Value] = set()  # what libraries have made of what is none of ours
         self.copies: dict[Value, Value] = {}  # structs made here as shallow copies of others
@@ -223,7 +225,7 @@ class Body(Flow[State, Frame]):
 
         `go func() { group.Wait(); close(results) }()`, then a loop over the results.
         """
-        closers = {at: start for at, start in self._started(state) if ("close", channel) in self._tells_of(start)}
+        closers = {at: start for at, start in self._started(state) if channel in self._closed_by(start)}
         for at, start in closers.items() if len(closers) == 1 else ():
             for group in [path for operation, path in self._tells_of(start) if operation == WAIT]:
                 self.tell(WAIT, (group,), span, state)
@@ -253,6 +255,11 @@ class Body(Flow[State, Frame]):
         """What a function that was started here surely does with channels and groups."""
         assert isinstance(start.callee, FunctionValue)
         return self.summaries.of(start.callee.function).told
+
+    def _closed_by(self, start: Start) -> frozenset[Value]:
+        """The channels that a function which was started here closes on some way."""
+        assert isinstance(start.callee, FunctionValue)
+        return self.summaries.of(start.callee.function).closes
 
     def group_of(self, callee: Value) -> Value | None:
         """The group that a function which is started here tells when it is done, if it is one."""
@@ -755,6 +762,8 @@ class Body(Flow[State, Frame]):
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}
         self.summary.starts_any = self.effects.starts_any
+        self.summary.ends_unless_failed = self.ends.says
+        self.summary.closes = frozenset([path for operation, path, _ in self.effects.told if operation == "close"])
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
         self.summary.returns = self.summary.returns or NOTHING_KNOWN

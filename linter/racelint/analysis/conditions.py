@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from racelint.analysis.asking import Asking
 from racelint.analysis.existence import drop_missing
+from racelint.analysis.failing import NOTHING
 from racelint.analysis.paths import root, uncopied, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
@@ -411,6 +412,10 @@ class Conditions(Asking):
         possible = tuple([v for v in values if holds(Predicate(v, kind, scalar), state) is not (not outcome)])
         if not possible:
             return False
+        if kind == "none" and outcome:
+            state.end(self.ends.ended(possible))
+        if name and name not in self.function.cells and outcome is (kind == "truth") and kind in ("truth", "none"):
+            state.compared[frozenset([name, NOTHING])] = False
         if kind == "truth" and not outcome:
             drop_missing(possible, state)
             for channels in [self.received.get(flag.site.span, ()) for flag in possible if type(flag) is Result]:

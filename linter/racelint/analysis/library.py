@@ -6,6 +6,7 @@ from racelint.analysis.body import (
     Keywords,
 )
 from racelint.analysis.effects import RUNNING, STATEFUL
+from racelint.analysis.failing import FAILURE
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
 from racelint.analysis.paths import bounded, copy_of, element, lazy, only, union, unite, view
@@ -146,6 +147,10 @@ class Library(Origins):
                 self.returns(first)
                 self.stopped = True
                 return NOTHING_KNOWN
+            case "fails":
+                return (Result(site, FAILURE),)
+            case "cancellable":
+                return (Tuple(((Result(site, row.returns),), NOTHING_KNOWN)),)
             case "suspends":
                 self.suspend(site.span, state)
                 return None
@@ -220,6 +225,8 @@ class Library(Origins):
                 self.use_state(base, found.name, name, call, state)
                 if self.knowledge.does(f"{found.name}.{name}", "polls"):
                     self.effects.polls = True
+                if self.knowledge.does(f"{found.name}.{name}", "fails"):
+                    return (Result(self.site(call, state), FAILURE),)
                 if (row := self.knowledge.does(f"{found.name}.{name}", "new")) is not None:
                     return (Fresh(row.returns, self.site(call, state)),)
             container = self.knowledge.guess

@@ -17,6 +17,7 @@ from racelint.analysis.body import (
 )
 from racelint.analysis.conditions import holds
 from racelint.analysis.effects import CALLABLE
+from racelint.analysis.failing import last_of
 from racelint.analysis.locking import Locking
 from racelint.analysis.origins import Origins
 from racelint.analysis.owning import Owning
@@ -118,6 +119,8 @@ class Replay(Locking, Origins, Owning, Touching):
             self.replay_owned(summary, substitute)
         returned = self._possible(summary, substitute, state)
         results = substitute.values(returned)  # paths in it mean what they held before the call
+        if summary.ends_unless_failed:
+            results = last_of(site, results)
         if state.reads is not None and len(returned) == 1 and isinstance(returned[0], Field):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
         self._replay_stores(function_id, summary, substitute, call, state)
@@ -422,11 +425,13 @@ class Replay(Locking, Origins, Owning, Touching):
             self.send(substitute(sent), call, state)
         for disclosed in () if summary.joins & LOCAL else summary.disclosed:
             self.disclose(bound[disclosed.index], call)
+        if summary.starts_any:
+            self.ends.call(call, says=self.certain and summary.ends_unless_failed)
         if summary.starts_any and self.certain and (not self.constructs or self._is_given_self(bound)):
             state.started, state.joined = True, 0
             self.effects.starts_any = True
             if not self.traits.atomic_steps:
-                state.running |= {call}
+                state.run(call)
         state.joined |= summary.joins & (THREADS | TASKS | POOLS)
         if summary.starts_any and summary.joins & LOCAL:  # it has waited for all that it has started
             state.running -= {call}

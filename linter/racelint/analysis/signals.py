@@ -85,8 +85,12 @@ class Signals:
             return True
         return bool(done) and any(
             (
-                (operation == DONE or not many or self._is_of_one_turn(spot, channel)
-                 or (operation == "close" and _owner(channel) == self._owner_of(spot) == self._owner_of(other)))
+                (
+                    operation == DONE
+                    or not many
+                    or self._is_of_one_turn(spot, channel)
+                    or (operation == "close" and _owner(channel) == self._owner_of(spot) == self._owner_of(other))
+                )
                 and self._is_sure(operation, reached, channel)
             )
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))

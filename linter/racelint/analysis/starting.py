@@ -118,7 +118,7 @@ class Starting(Body):
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
             self.effects.start(start)
         if kind == GOROUTINE:
-            state.running |= {span}
+            state.run(span)
             self.note_launch(callee, span)
         given = [v for values in (*args, *_partly(callee)) for v in values]
         named = (visible(callee) and not isinstance(callee, Field)) or any([isinstance(v, Param) for v in given])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
+from racelint.analysis.failing import Failed, as_merged, failed_in_either
 from racelint.analysis.paths import made_at, mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Unknown, Value, Values
 from racelint.model import Defer
@@ -138,16 +139,16 @@ class State:
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
     class has started (`TASKS`), the jobs of the own pools (`POOLS`); or that something has been waited for that others
-    give (`GIVEN`). `running` are the spots where this function has started what may still run. `claimed` says that a
-    flag keeps other instances out, `compared` which pairs of variables a test has found equal or different, `waited`
-    that other tasks may have run in this turn of a loop, `crossed` are iterations of this turn that have been
-    suspended: container, loop, suspension.
+    give (`GIVEN`). `running` are the spots where this function has started what may still run, `failed` the variables
+    that hold a failure wherever that still runs. `claimed` says that a flag keeps other instances out, `compared` which
+    pairs of variables a test has found equal or different, `waited` that other tasks may have run in this turn of a
+    loop, `crossed` are iterations of this turn that have been suspended: container, loop, suspension.
     """
 
     __slots__ = (
-        "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "exposed", "heap", "held",
-        "joined", "pending", "present", "reads", "released", "running", "signalled", "singled", "sources", "started",
-        "told", "variables", "waited",
+        "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "exposed", "failed", "heap",
+        "held", "joined", "pending", "present", "reads", "released", "running", "signalled", "singled", "sources",
+        "started", "told", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -170,6 +171,7 @@ class State:
         self.told = UNTOLD  # what has been done with channels
         self.joined = 0
         self.running: frozenset[Span] = frozenset()
+        self.failed: Failed = {}
         self.claimed = False
         self.waited = False
         self.crossed: frozenset[tuple[Value, Span, Span]] = frozenset()
@@ -188,6 +190,7 @@ class State:
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
         other.exposed, other.released, other.running = self.exposed, self.released, self.running
+        other.failed = self.failed
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -196,6 +199,17 @@ class State:
         """All that this function has started has ended."""
         self.joined |= LOCAL
         self.running = frozenset()
+
+    def run(self, started: Span) -> None:
+        """What was started at a spot may run from now on."""
+        self.running |= {started}
+        if started in self.failed:
+            self.failed = {span: failed for span, failed in self.failed.items() if span != started}
+
+    def is_something(self, value: Value) -> bool:
+        """Whether a test has found that a value is not nothing."""
+        nothing = self.assumptions.get(Predicate(value, "none"))
+        return nothing is False or self.assumptions.get(Predicate(value, "truth")) is True
 
     def end(self, started: Collection[Span]) -> None:
         """What was started at some spots has ended."""
@@ -258,6 +272,7 @@ class State:
             and self.deferred == other.deferred
             and self.started == other.started
             and self.running == other.running
+            and self.failed == other.failed
             and self.told == other.told
             and self.exposed == other.exposed
         )
@@ -319,6 +334,7 @@ def join(first: State | None, second: State | None) -> State | None:
     """What may hold after either; the first argument is reused."""
     if first is None or second is None or first is second:
         return first or second
+    failed = failed_in_either(first, second)
     _merge(first.variables, second.variables)
     for path, two in second.heap.items():
         one = first.heap.get(path)
@@ -338,6 +354,7 @@ def join(first: State | None, second: State | None) -> State | None:
     first.crossed |= second.crossed
     first.exposed |= second.exposed
     first.running |= second.running
+    first.failed = as_merged(failed, first)
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)
     joined = first.joined & second.joined

@@ -109,7 +109,9 @@ class Summary:
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
-    it starts knows, `returned_if` what it returns where something holds of its parameters.
+    it starts knows, `returned_if` what it returns where something holds of its parameters,
+    `ends_unless_failed` that what it has started has ended if its last result is nothing, `closes` the channels that it
+    may close itself.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -150,6 +152,8 @@ class Summary:
     passes: dict[tuple[Value, Value], None] = field(default_factory=dict)
     disclosed: set[Param] = field(default_factory=set)
     returned_if: dict[Conditions, Values] = field(default_factory=dict)
+    ends_unless_failed: bool = False
+    closes: frozenset[Value] = frozenset()
 
 
 @dataclass

@@ -1,0 +1,147 @@
+"""Failures: results that say that a function may not have waited for what it has started.
+
+`func fetch(f func()) error { go func() { f(); close(done) }(); select { case <-done: return nil; case <-timeout: return
+ErrLate } }`: behind `if err := fetch(f); err != nil { return err }`, what it has started has ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from racelint.analysis.paths import unite
+from racelint.analysis.values import (
+    Builtin,
+    Captured,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Literal,
+    Member,
+    Param,
+    Result,
+    Site,
+    Tuple,
+    Value,
+    Values,
+)
+from racelint.model import Build, Expr, Name
+from racelint.span import Span
+
+if TYPE_CHECKING:
+    from racelint.analysis.state import State
+
+FAILURE = "failure"  # the type of what a library makes to tell that something has failed: `fmt.Errorf(...)`
+LAST = "error"  # the type of the last result of a call that says whether it has waited
+NOTHING = "@nothing"  # stands for it beside the variables that are compared with it
+OBJECTS = Fresh | Field | Element | Member | Param
+NAMED = ("Err", "err")  # how the names of such values begin
+
+Variable: TypeAlias = str | Captured
+Failed: TypeAlias = dict[Span, frozenset[tuple[Variable, Values]]]  # by what may run: what has failed if it does
+
+
+def is_failure(value: Value, state: State) -> bool:
+    """Whether a value surely is not nothing."""
+    match value:
+        case Literal(value=constant):
+            return constant is not None
+        case Fresh() | FunctionValue():
+            return True
+        case Result(type=kind) if kind == FAILURE:
+            return True
+        case Global(name=name) | Builtin(name=name):
+            return name.rpartition(".")[2].startswith(NAMED)
+        case _:
+            return state.is_something(value)
+
+
+def surely_failed(state: State) -> set[Variable]:
+    """The variables that surely hold something."""
+    cells = [(path, values) for path, values in state.heap.items() if isinstance(path, Captured)]
+    held: list[tuple[Variable, Values]] = [*state.variables.items(), *cells]
+    surely = {name for name, values in held if values and all([is_failure(value, state) for value in values])}
+    for pair, equal in state.compared.items():
+        if NOTHING in pair and not equal:
+            surely.update(pair)
+    return surely
+
+
+def failed_in(state: State, started: Span) -> set[Variable]:
+    """The variables that say that something has failed, if what was started at a spot still runs."""
+    held = state.failed.get(started, ())
+    return surely_failed(state) | {name for name, values in held if value_of(name, state) == values}
+
+
+def value_of(variable: Variable, state: State) -> Values:
+    """What a variable holds."""
+    return state.heap.get(variable, ()) if isinstance(variable, Captured) else state.variables.get(variable, ())
+
+
+def failed_in_either(first: State, second: State) -> dict[Span, set[Variable]]:
+    """What says in both of two states that something has failed, if what was started at a spot still runs there."""
+    found: dict[Span, set[Variable]] = {}
+    if first.running == second.running and not (first.failed or second.failed):
+        return found
+    for span in first.running | second.running:
+        sides = [failed_in(state, span) for state in (first, second) if span in state.running]
+        if both := set.intersection(*sides):
+            found[span] = both
+    return found
+
+
+def as_merged(found: dict[Span, set[Variable]], state: State) -> Failed:
+    """What has failed, with what the variables hold where two states have met."""
+    return {span: frozenset([(name, value_of(name, state)) for name in names]) for span, names in found.items()}
+
+
+def last_of(call: Site, results: Values) -> Values:
+    """The results of a call whose last one says whether it has waited for what it has started."""
+    said = (Result(call, LAST),)
+    parts = [value for value in results if isinstance(value, Tuple) and value.parts]
+    if not parts:
+        return said
+    return tuple([value._replace(parts=(*value.parts[:-1], said)) for value in parts])
+
+
+class Ends:
+    """What the results of a function, and of those that it calls, say of what has been started."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Span, bool] = {}  # whether the last result of what was called says whether it has ended
+        self._fails = self._ends = self._is_open = False
+
+    def call(self, call: Span, *, says: bool) -> None:
+        """A call has started something; of several functions that may be called all say whether it has ended."""
+        self._calls[call] = self._calls.get(call, True) and says
+
+    def ended(self, values: Values) -> list[Span]:
+        """The calls of which all that they have started has ended if values are nothing."""
+        calls = [value.site.span for value in values if isinstance(value, Result) and value.type == LAST]
+        return [call for call in calls if len(calls) == len(values) == 1 and self._calls.get(call)]
+
+    def leave(self, expr: Expr, values: Values, state: State) -> None:
+        """A return statement gives some values, while what was started may still run."""
+        parts = [value.parts[-1] for value in values if isinstance(value, Tuple) and value.parts]
+        last = unite(parts) if parts else values
+        if isinstance(expr, Build):
+            expr = expr.parts[-1] if expr.parts else expr
+        name = expr.name if isinstance(expr, Name) else ""
+        surely = name in _names(surely_failed(state)) or all([is_failure(value, state) for value in last])
+        for span in state.running:
+            if surely or span in self.ended(last) or name in _names(failed_in(state, span)):
+                self._fails = True
+            else:
+                self._is_open = True
+        self._ends |= state.started and not surely
+        self._is_open |= any([isinstance(value, OBJECTS) for value in last])  # which callers go on with
+
+    @property
+    def says(self) -> bool:
+        """Whether the last result says that all has ended: it is nothing then, and only then."""
+        return self._fails and self._ends and not self._is_open
+
+
+def _names(variables: set[Variable]) -> set[str]:
+    return {each.name if isinstance(each, Captured) else each for each in variables}
