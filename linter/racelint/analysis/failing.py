@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from racelint.analysis.paths import unite
+from racelint.analysis.paths import root, unite
 from racelint.analysis.values import (
     Builtin,
     Captured,
@@ -135,7 +135,8 @@ class Ends:
             else:
                 self._is_open = True
         self._ends |= state.started and not surely
-        self._is_open |= any([isinstance(value, OBJECTS) for value in last])  # which callers go on with
+        goes_on = [isinstance(value, OBJECTS) and not isinstance(root(value), Result) for value in last]
+        self._is_open |= state.started and any(goes_on)  # callers get an object
 
     @property
     def says(self) -> bool:
