@@ -14,7 +14,7 @@ from racelint.analysis.paths import copy_of, element, only, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State
 from racelint.analysis.summary import Frame
-from racelint.analysis.type_names import RESULTS, ClassType, LibraryType
+from racelint.analysis.type_names import RESULTS, ClassType, LibraryType, project_class
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -215,14 +215,32 @@ class Statements(Calls, Asking):
 
     def _leads_to_pointer(self, expr: Expr) -> bool:
         """Whether a pointer leads to another one: what that led to stays as it is (`func get(out **Pod)`)."""
-        if not isinstance(expr, Name):
-            return False
-        given = {parameter.name: parameter.annotation for parameter in self.function.parameters}
-        match given.get(expr.name, self.function.annotations.get(expr.name)):
+        declared: object = None
+        match expr:
+            case Name(name=name):
+                given = {parameter.name: parameter.annotation for parameter in self.function.parameters}
+                declared = given.get(name, self.function.annotations.get(name))
+                bound = self.function.bindings.get(name, ()) if declared is None else ()
+                if bound and all([self._is_address_of_pointer(each) for each in bound]):
+                    return True
+            case Attr(base=base, name=name):
+                owner = project_class(self.types.expressions.of(self.id, base))
+                record = self.symbols.field(owner, name) if owner is not None else None
+                declared = record[1].annotation if record is not None else None
+            case _:
+                return False
+        match declared:
             case TypeRef(name="*", args=(TypeRef(name="*"),)):
                 return True
             case _:
                 return False
+
+    def _is_address_of_pointer(self, expr: object) -> bool:
+        """Whether an expression is the address of a variable or a field that holds a pointer: `prev := &list.first`."""
+        if not isinstance(expr, Op) or expr.operator != "address" or isinstance(expr.operands[0], Build):
+            return False
+        found = self.types.expressions.of(self.id, expr.operands[0])
+        return isinstance(found, ClassType) and not found.value
 
     def _overwrite(self, whole: Value, type_id: str | None, span: Span, state: State, levels: int = 2) -> None:
         """Another struct is put in the place of one, so that all of its fields are stored."""
