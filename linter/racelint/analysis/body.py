@@ -110,6 +110,7 @@ class Body(Flow[State, Frame]):
         self.put_under: dict[Value, tuple[tuple[Held, ...], bool]] = {}  # what was held when one was put there
         self.holders: dict[Value, Value] = {}  # containers and the like made here, and the shared paths that hold them
         self.shared_locals: dict[Value, Value] = {}  # objects of this function that others see, as captured variables
+        self.kept_in: dict[Value, Field] = {}  # channels and groups made here, and the fields that hold them
         self.walked_channels: Values = ()  # by the loop that begins
         self.received: dict[Span, Values] = {}  # channels, by where something was received from them
         self.loose: dict[Value, tuple[str, Span, Value | None]] = {}  # coroutines that nobody here awaits or starts
@@ -178,7 +179,7 @@ class Body(Flow[State, Frame]):
 
     def kept_at(self, value: Value) -> Value:
         """The variable or field that holds a channel, a flag or a group; that of an object's field is its type's."""
-        path = self.shared_locals.get(value, value)
+        path = self.shared_locals.get(value) or self.kept_in.get(value, value)
         if isinstance(path, Field):
             owner = self.types.class_of(path.base)
             return Field(TypeValue(owner), path.name) if owner is not None else path

@@ -305,8 +305,17 @@ class Handing(Body):
 
     # --- stores -------------------------------------------------------------------------------------------------------
 
+    def _keep_signals(self, path: Value, values: Values) -> None:
+        """A channel or a group that is made here and put into a field is known by that to others."""
+        for value in values if isinstance(path, Field) else ():
+            if isinstance(value, Fresh) and (
+                value.type.startswith("chan") or value.type in self.knowledge.concurrency.groups
+            ):
+                self.kept_in.setdefault(value, path)
+
     def keep_store(self, path: Value, values: Values) -> None:
         """A field or variable is given values: stores among them are known by its name, too."""
+        self._keep_signals(path, values)
         if not self.traits.duck_typed and isinstance(path, Field | Global | Captured):
             self.summaries.stores.keep(path, values)
 
