@@ -129,6 +129,7 @@ class Body(Flow[State, Frame]):
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"
         self.singles: set[Span] = set()  # executors made with one worker
+        self.delayed: set[Span] = set()  # timers that are made here: what they start runs when some time is over
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
         self.filled_in: frozenset[Span] = frozenset()  # what the struct at hand is made with

@@ -241,6 +241,8 @@ class Starting(Body):
             return
         row = self.knowledge.concurrency.start(name) or self.knowledge.concurrency.start(f"*.{name.rpartition('.')[2]}")
         if row is not None:
+            if self.knowledge.does(name, "delays") is not None:
+                self.delayed.add(call)
             self._by_start_row(row, args, keywords, call, state)
         else:
             self.hand_over(args, keywords, call, state, name)

@@ -129,11 +129,14 @@ class Statements(Calls, Asking):
         self.opening, self.stored = self.opens(value), value
         if isinstance(value, Name):  # puts back what was there: done on purpose
             reads = [read for read in reads if not isinstance(targets[0], Attr)]
+        delayed = {value.span} & self.delayed if isinstance(value, Call) else frozenset[Span]()
+        state.running -= delayed  # `t.timer = time.AfterFunc(wait, t.end)`: it is known before the time is over
         for target in targets:
             self._trace(target, reads, state)
             self.assign(target, found, state)
             if isinstance(target, Name) and state.pending:
                 note_answer(target.name, value, state)
+        state.running |= delayed
         self.opening, self.stored = False, None
 
     def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
