@@ -180,7 +180,7 @@ class Body(Flow[State, Frame]):
 
     def kept_at(self, value: Value) -> Value:
         """The variable or field that holds a channel, a flag or a group; that of an object's field is its type's."""
-        path = self.shared_locals.get(value) or self.kept_in.get(value, value)
+        path = self.shared_locals.get(value, self.kept_in.get(value, value))
         if isinstance(path, Field):
             owner = self.types.class_of(path.base)
             return Field(TypeValue(owner), path.name) if owner is not None else path

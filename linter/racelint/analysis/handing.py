@@ -307,11 +307,14 @@ class Handing(Body):
 
     def _keep_signals(self, path: Value, values: Values) -> None:
         """A channel or a group that is made here and put into a field is known by that to others."""
-        for value in values if isinstance(path, Field) else ():
-            if isinstance(value, Fresh) and (
-                value.type.startswith("chan") or value.type in self.knowledge.concurrency.groups
-            ):
+        if not isinstance(path, Field):
+            return
+        for value in values:
+            if isinstance(value, Fresh) and (value.type.startswith("chan") or self._is_group(value)):
                 self.kept_in.setdefault(value, path)
+
+    def _is_group(self, value: Fresh) -> bool:
+        return value.type in self.knowledge.concurrency.groups
 
     def keep_store(self, path: Value, values: Values) -> None:
         """A field or variable is given values: stores among them are known by its name, too."""
