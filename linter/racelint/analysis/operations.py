@@ -87,6 +87,7 @@ class Operations(Body):
                 return unite([self._walked(value, walk, span, state) for value in found])
             case Op(operator="receive", operands=(channel,), span=span):
                 channels = self.evaluate(channel, state)
+                channels = tuple([value for value in channels if value != NONE]) or channels  # that one waits for ever
                 received = unite([self._received(value, span, state) for value in channels])
                 self.tell_of(TAKE, channels, span, state)
                 if says_of(self.site(span, state)) not in received:  # a false that was received closes nothing
