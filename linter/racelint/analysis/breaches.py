@@ -120,7 +120,7 @@ class Breaches:
             own = site.receiver is not None and self._checks.owns(function_id, site.receiver)
             if not required or site.joined & THREADS or own:
                 continue
-            held = self._places.locks(site.held)
+            held = self._places.locks_at(site)
             for state in self._states(function_id, site):
                 for told in required:
                     if not holds(state.locks | held, told.name, shared=True):

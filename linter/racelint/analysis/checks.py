@@ -112,7 +112,7 @@ class Checks:
             yield frozenset()
         for caller, site in callers:
             if site.receiver is None or not self.owns(caller, site.receiver):
-                held = self.places.locks(site.held)
+                held = self.places.locks_at(site)
                 entries = self.contexts.entries.get(caller)
                 known = [entry.locks for entry in entries] if entries is not None else self.unseen(caller)
                 yield from [locks | held for locks in known]

@@ -48,6 +48,7 @@ NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
 CONTAINERS = frozenset({"empty", "fresh"})  # a container that is made there
 NONE_RUNNING: frozenset[Span] = frozenset()
 MOST_READS = 8  # paths that one variable's value is traced to
+MOST_TURNS = 6  # visits of a call whose locks are told apart
 
 
 def is_constant(detail: str) -> bool:
@@ -119,7 +120,8 @@ class Act(Record):
 class CallSite(Record):
     """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path).
 
-    `given` are the arguments that are constants or can be named by the caller, by the callee's parameter.
+    `given` are the arguments that are constants or can be named by the caller, by the callee's parameter. `turns` is
+    what is held each time that the interpreter comes by, where that differs.
     """
 
     callee: str | Value
@@ -136,6 +138,7 @@ class CallSite(Record):
     holder: Value | None = None  # where others find a receiver that this function has made
     told: Told = UNTOLD  # what has been done with channels by then
     running: frozenset[Span] = NONE_RUNNING  # where what may still run was started
+    turns: tuple[tuple[Held, ...], ...] = ()
 
 
 class Start(Record):
@@ -328,6 +331,7 @@ class Effects:
                 told=(known.told[0] & site.told[0], known.told[1] | site.told[1]),
                 running=known.running | site.running,
                 given=tuple([pair for pair in known.given if pair in given]),
+                turns=_each_turn(known, state.held),
             )
         self.calls[key] = site
 
@@ -401,6 +405,14 @@ _NAMED = frozenset({Field, Element, Global, Captured})
 def common(first: tuple[Held, ...], second: tuple[Held, ...]) -> tuple[Held, ...]:
     """What is held in both, by the same acquisition."""
     return first if first == second else tuple([held for held in first if held in second])
+
+
+def _each_turn(known: CallSite, held: tuple[Held, ...]) -> tuple[tuple[Held, ...], ...]:
+    """What is held at a call on each visit, with one more; nothing where it is the same on all."""
+    turns = known.turns or (known.held,)
+    if held not in turns:
+        return (*turns, held if len(turns) < MOST_TURNS else ())
+    return turns if len(turns) > 1 else ()
 
 
 def is_shared_path(path: Value) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racelint.analysis.effects import CallSite
 from racelint.analysis.lent import Lent
 from racelint.analysis.locking import sounds_like_lock
 from racelint.analysis.paths import rebased, root
@@ -406,6 +407,17 @@ class Places:
         if any(h.kind == "unknown" and not isinstance(h.lock, Element) for h in held):
             names.add(ANY_LOCK)  # a lock by its name only may be another one's underlying lock
         return frozenset(names)
+
+    def locks_at(self, site: CallSite) -> frozenset[str]:
+        """The names of locks that are held at a call, as well those that one statement takes in each turn of a loop.
+
+        `b := s.bufs[i]; i = (i + 1) % len(s.bufs); b.mu.Lock()`: by its path that is another lock in the second turn.
+        """
+        held = self.locks(site.held)
+        if not site.turns:
+            return held
+        turns = [{(each.taken, name) for each in turn for name in self.locks((each,))} for turn in site.turns]
+        return held | {name for _, name in set.intersection(*turns)}
 
     def _lock(self, value: Value) -> str:
         if isinstance(value, Param):

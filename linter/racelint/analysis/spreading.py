@@ -132,8 +132,8 @@ class Spreading:
 
     def _through(self, entry: Entry, caller: str, callee: str, site: CallSite) -> Entry:
         locks = entry.locks
-        if site.held:
-            locks = locks | self._places.locks(site.held)
+        if site.held or site.turns:
+            locks = locks | self._places.locks_at(site)
         locks = locks | self._contracts.of(callee, locks)
         passed = self._receivers.passed(entry, site, callee)
         sure = entry.sure and site.certain and not self._receivers.is_back(passed, site, callee)
