@@ -30,9 +30,11 @@ from racelint.analysis.state import (
     ALWAYS,
     CLOSED,
     DONE,
+    ENDED,
     FLAG,
     FLAGS,
     MAYBE_HELD,
+    TAKE,
     WAIT,
     Conditions,
     Held,
@@ -173,9 +175,11 @@ class Body(Flow[State, Frame]):
         return values
 
     def tell_of_context(self, operation: str, expr: Expr, span: Span, state: State) -> None:
-        """Remember that a context is waited for, or ended."""
+        """Remember that a context is waited for, or ended; what time may have ended is not told of by its end."""
         context = self.cancelling.context(self.id, expr) if not self.traits.duck_typed else None
-        if context is not None:
+        if context is not None and operation == TAKE and self.cancelling.is_timed(self.id, expr):
+            state.tell(ENDED, (context,))
+        elif context is not None:
             self.tell(operation, (context,), span, state)
 
     def kept_at(self, value: Value) -> Value:

@@ -8,7 +8,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin, Captured, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Call, Expr, Item, Name
+from racelint.model import Assign, Attr, Call, Const, Expr, Item, Make, Name, Op
 
 
 class Cancelling:
@@ -22,20 +22,65 @@ class Cancelling:
     def context(self, function_id: str, expr: Expr) -> Value | None:
         """The context that a variable holds, or ends: `ctx, cancel := context.WithCancel(context.Background())`.
 
-        Only if nothing else can end it: what it is made from lasts as long as the program.
+        Only if nothing else can end it but time: what it is made from lasts as long as the program.
         """
+        owner, calls = self._made(function_id, expr)
+        if owner is None or not calls or not all([self._is_own(owner, call, calls) for call in calls]):
+            return None
+        return Captured(owner, f"context at line {', '.join(sorted({str(call.span.line) for call in calls}))}")
+
+    def is_timed(self, function_id: str, expr: Expr) -> bool:
+        """Whether time may end the context that a variable holds, too."""
+        owner, calls = self._made(function_id, expr)
+        return owner is not None and any([self._does(owner, call.func, "timed") for call in calls])
+
+    def cause(self, function_id: str, test: Expr) -> tuple[Value, bool] | None:
+        """The context of which a test asks whether time has ended it (or, false, a call has): `==` or a library's."""
+        match test:
+            case Op(operator="==" | "!=" | "is" | "is not", operands=(asked, named)):
+                pass
+            case Call(func=func, args=(asked, named)) if self._does(function_id, func, "compares"):
+                pass
+            case _:
+                return None
+        by_time = self._does(function_id, named, "timed-out")
+        if not by_time and not self._does(function_id, named, "cancelled"):
+            return None
+        if isinstance(asked, Name) and asked.scope == "local":
+            bound = self._symbols.functions[function_id][1].bindings.get(asked.name, ())
+            asked = bound[0] if len(bound) == 1 else asked
+        match asked:
+            case Call(func=Attr(base=held, name=name)) if name in self._knowledge.causes:
+                context = self.context(function_id, held)
+                return (context, by_time) if context is not None else None
+            case _:
+                return None
+
+    def _made(self, function_id: str, expr: Expr) -> tuple[str | None, list[Call]]:
+        """The function that binds a variable, and the calls that give the contexts which that holds, or ends."""
         if not isinstance(expr, Name) or expr.scope not in ("local", "captured"):
-            return None
+            return None, []
         owner = function_id if expr.scope == "local" else self._types.binder(function_id, expr.name)
-        bound = self._symbols.functions[owner][1].bindings.get(expr.name, ()) if owner is not None else ()
-        if owner is None or len(bound) != 1:
-            return None
-        made = _core(bound[0])
-        if not isinstance(made, Call) or not self._does(owner, made.func, "cancellable"):
-            return None
-        if not any(isinstance(each, Call) and self._does(owner, each.func, "endless") for each in made.args[:1]):
-            return None
-        return Captured(owner, f"context at line {made.span.line}")
+        if owner is None:
+            return None, []
+        bound = [_core(each) for each in self._symbols.functions[owner][1].bindings.get(expr.name, ())]
+        others = [each for each in bound if not (isinstance(each, Call) and self._gives_context(owner, each))]
+        if not all([_is_nothing(each) or self._is_endless(owner, each) for each in others]):
+            return owner, []
+        return owner, [each for each in bound if isinstance(each, Call) and each not in others]
+
+    def _gives_context(self, owner: str, call: Call) -> bool:
+        return any([self._does(owner, call.func, what) for what in ("cancellable", "timed")])
+
+    def _is_own(self, owner: str, call: Call, calls: list[Call]) -> bool:
+        """Whether a context is made from nothing that others end: an endless one, or what its variable has held."""
+        parent = call.args[0] if call.args else None
+        if isinstance(parent, Name) and parent.scope == "local":
+            return self._made(owner, parent)[1] == calls
+        return parent is not None and self._is_endless(owner, parent)
+
+    def _is_endless(self, owner: str, expr: Expr) -> bool:
+        return isinstance(expr, Call) and self._does(owner, expr.func, "endless")
 
     def lasts(self, function_id: str, expr: Expr, done: Set[tuple[str, Value]]) -> bool:
         """Whether only the function at hand can end a context, and nothing that it may have done by now has.
@@ -44,6 +89,8 @@ class Cancelling:
         """
         context = self.context(function_id, expr)
         if not isinstance(context, Captured) or context.function != function_id or ("close", context) in done:
+            return False
+        if self.is_timed(function_id, expr):
             return False
         function = self._symbols.functions[function_id][1]
         bound = [(name, _core(given[0])) for name, given in function.bindings.items() if len(given) == 1]
@@ -62,6 +109,11 @@ def _core(expr: Expr) -> Expr:
     while isinstance(expr, Item):
         expr = expr.base
     return expr
+
+
+def _is_nothing(expr: Expr) -> bool:
+    """Whether a variable is only declared: neither a context nor what ends one is there yet."""
+    return expr == Const(None) or (isinstance(expr, Make) and not (expr.parts or expr.fields))
 
 
 def _is_only_called(part: object, name: str) -> bool:

@@ -11,9 +11,11 @@ from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
 from racelint.analysis.state import (
     CLOSED,
+    ENDED,
     FLAGS,
     IDENTIFYING,
     MAYBE_HELD,
+    TAKE,
     THREADS,
     UNOPEN,
     Check,
@@ -217,6 +219,7 @@ class Conditions(Asking):
                     state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
                     self.ask_flag(operands[0], state, other, operands[-1])
                     yes, no = self._compare_variables(operands, compared, state, other)
+                    self._ask_cause(test, yes, no)
                     return (no, yes) if operator in NEGATED else (yes, no)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
                 by_identity = operator in ("is", "is not")  # `x.owner is y`: many may have one owner
@@ -252,6 +255,7 @@ class Conditions(Asking):
                 values = self.evaluate(test, state)
                 yes, no = self._split(test, values, "truth", None, state)
                 self.ask_flag(test, yes, no)
+                self._ask_cause(test, yes, no)
                 if no is not None and self._asks_thread(test, no):  # `while thread.is_alive(): ...`
                     no.joined |= THREADS
                     no.wait()
@@ -261,6 +265,16 @@ class Conditions(Asking):
                 if no is not None:
                     _drop_denied(test, "True", no)
                 return yes, no
+
+    def _ask_cause(self, test: Expr, yes: State | None, no: State | None) -> None:
+        """Where a context has ended, and not by time, it has been ended by the function for that."""
+        cause = self.cancelling.cause(self.id, test) if not self.traits.duck_typed else None
+        if cause is None:
+            return
+        context, by_time = cause
+        after = no if by_time else yes
+        if after is not None and (not by_time or (ENDED, context) in after.told[0]):
+            self.tell(TAKE, (context,), getattr(test, "span", NOWHERE), after)
 
     def _asks_thread(self, test: Expr, state: State) -> bool:
         """Whether a thread is asked whether it is still running."""

@@ -80,6 +80,7 @@ IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no 
 THREADS, LOCAL, TASKS, GIVEN, POOLS = 1, 2, 4, 8, 16
 TAKE = "take"  # a receive from a channel, or a flag that is found set; else it is given something, closed or set
 SET = "set"
+ENDED = "ended"  # a context is over, and time may have ended it
 CLOSED = "closed"  # a loop over a channel has come to its end, or nothing was received
 GIVES = frozenset({"send", "close", SET})
 DONE, WAIT = "done", "wait"  # one of a group of goroutines is about to end; all of them have

@@ -27,7 +27,7 @@ DOES = {
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "claims", "swaps", "copies",
     "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
-    "fills-itself", "gives-back", "fails",
+    "fills-itself", "gives-back", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
@@ -346,6 +346,7 @@ class Knowledge:
         self.snapshots = self._last_names("snapshot")
         self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
+        self.causes = self._last_names("tells-cause")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
         # Methods of containers and of text are too common to guess a project's class by.
         self.common_methods = frozenset(
