@@ -158,19 +158,19 @@ def _straight(block: Block) -> Iterator[Stmt]:
             yield from _straight(stmt.body)
 
 
-def arms(body: Block, spot: Span) -> Iterator[tuple[Branch, int]]:
+def arms(body: Block, spot: Span, *, turns: bool = False) -> Iterator[tuple[Branch, int]]:
     """The branches, and which arm of each leads to a spot; behind an arm that leaves, the other.
 
-    Those in loops are left out: the next turn may take the other way.
+    Those in loops are left out: the next turn may take the other way. `turns` asks for them, too.
     """
     for stmt in body if _holds(body, spot) else ():
         if stmt.span.holds(spot):
-            blocks = _blocks(stmt)
+            blocks = (stmt.body, stmt.orelse) if turns and isinstance(stmt, Loop) else _blocks(stmt)
             for index, block in enumerate(blocks):
                 if _holds(block, spot):
                     if isinstance(stmt, Branch):
                         yield stmt, index
-                    yield from arms(block, spot)
+                    yield from arms(block, spot, turns=turns)
             return
         if isinstance(stmt, Branch):
             left = [index for index, block in enumerate(_blocks(stmt)) if leaves(block)]

@@ -394,6 +394,10 @@ class Places:
 
     # --- locks --------------------------------------------------------------------------------------------------------
 
+    def binder(self, function_id: str, name: str) -> str | None:
+        """The enclosing function that binds a captured name."""
+        return self._types.binder(function_id, name)
+
     def lock(self, value: Value) -> str:
         """The name of a lock; two locks of one name may be the same, `ANY_LOCK` may be any."""
         if value not in self._locks:

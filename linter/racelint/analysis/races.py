@@ -10,6 +10,7 @@ from racelint.analysis.callers import Callers
 from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
+from racelint.analysis.contradictions import Contradictions
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import (
     CHOSEN,
@@ -78,6 +79,7 @@ class Races:
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
+        self._contradictions = Contradictions(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
@@ -170,6 +172,8 @@ class Races:
             return confidence
         if self.identity.never_one(write, other):
             return Silence.APART
+        if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
+            return Silence.UNREACHED
         if shape == "update-update" and self._are_steps(place, write, other):
             shape = "step-step"
         elif shape == "update-update" and not self.is_tested(place):

@@ -28,11 +28,12 @@ class Answer(Record):
 class SettledTests:
     """Finds what tests on the way to a spot have found of what nobody changes after them."""
 
-    def __init__(self, effects: Mapping[str, Effects]) -> None:
+    def __init__(self, effects: Mapping[str, Effects], *, late: bool = False) -> None:
+        """`late` says that an object is changed, too, by who has made it and told others of it."""
         self._changed: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # fields and variables, by their names
         for function_id, found in effects.items():
             for access in found.all_accesses():
-                is_made_here = isinstance(root(access.path), Fresh)
+                is_made_here = isinstance(root(access.path), Fresh) and not late
                 if access.kind in WRITES and isinstance(access.path, Field | Captured | Global) and not is_made_here:
                     self._changed[access.path.name].append((function_id, access.span))
 
@@ -41,6 +42,19 @@ class SettledTests:
         for branch, arm in arms(function.body, spot):
             for answer in _answers(branch.test, held=arm == 0):
                 if self._stays(answer.path, function_id, function, branch.span):
+                    yield answer
+
+    def for_good(self, function_id: str, function: Function, spot: Span) -> Iterator[Answer]:
+        """The answers that are the same wherever and whenever anybody asks again: nothing on their paths is changed.
+
+        Of fields that other packages see, or what decodes an object, that is not known.
+        """
+        for branch, arm in arms(function.body, spot, turns=True):
+            for answer in _answers(branch.test, held=arm == 0):
+                names = answer.path[1:]
+                if any([name in self._changed or name[:1].isupper() for name in names]):
+                    continue
+                if not any(_changed_by(function, answer.path)):
                     yield answer
 
     def _stays(self, path: Path, function_id: str, function: Function, asked: Span) -> bool:
