@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from racelint.analysis import lastwords
 from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CHOSEN, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
@@ -33,6 +34,8 @@ from racelint.analysis.state import (
     ENDED,
     FLAG,
     FLAGS,
+    GIVES,
+    LOCAL,
     MAYBE_HELD,
     TAKE,
     WAIT,
@@ -225,6 +228,17 @@ class Body(Flow[State, Frame]):
             self.tell(operation, paths, span, state)
             if operation == CLOSED and len(paths) == 1 and state.running:
                 self._wait_for_closer(paths[0], span, state)
+            if operation == TAKE and len(paths) == 1 and state.running:
+                self._wait_for_last_words(paths[0], state)
+
+    def _wait_for_last_words(self, channel: Value, state: State) -> None:
+        """The one that was started here to give something to a channel has done so, as the last thing that it does."""
+        found = lastwords.speaker(channel, self.id, self.symbols) if isinstance(channel, Captured) else None
+        if found is None or found[0] not in state.running or found[0] in state.several:
+            return
+        speaking = self.summaries.of(found[1])
+        if channel in speaking.last_words and (speaking.joins & LOCAL or not speaking.starts_any):
+            state.end({found[0]})
 
     def _wait_for_closer(self, channel: Value, span: Span, state: State) -> None:
         """The one that was started here to close a channel has done so, and before that has waited for its group.
@@ -275,6 +289,7 @@ class Body(Flow[State, Frame]):
 
     def tell(self, operation: str, paths: Values, span: Span, state: State) -> None:
         """Remember what is done with channels, contexts, flags or groups that others know."""
+        self.tell_again(operation, paths, state)
         for path in paths:
             known = self.effects.told.get((operation, path, span), state.told[0])
             self.effects.told[operation, path, span] = known & state.told[0]
@@ -283,6 +298,12 @@ class Body(Flow[State, Frame]):
                 [held for held in flags if held.kind == FLAG and held in state.held]
             )
         state.tell(operation, paths)
+
+    def tell_again(self, operation: str, paths: Values, state: State) -> None:
+        """Remember the channels to which this function may have given something already when it does so."""
+        if operation in GIVES:
+            given = [path for done, path in state.told[1] if done in GIVES]
+            self.effects.told_again.update([path for path in paths if path in given])
 
     def renew(self, group: Value, span: Span, state: State) -> None:
         """A group gets new members, for which nobody has waited yet, by whatever path it was waited for."""
@@ -770,9 +791,16 @@ class Body(Flow[State, Frame]):
         self.summary.starts_any = self.effects.starts_any
         self.summary.ends_unless_failed = self.ends.says
         self.summary.closes = frozenset([path for operation, path, _ in self.effects.told if operation == "close"])
+        self.summary.last_words = lastwords.of(self.effects, self._last_words_of_callees())
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
+
+    def _last_words_of_callees(self) -> dict[str, frozenset[Value]]:
+        """What the functions that this one calls, by which it gives something to channels, give at their ends."""
+        spans = {span for operation, _, span in self.effects.passed_on if operation in GIVES}
+        called = [callee for span, callee in self.effects.calls if span in spans and isinstance(callee, str)]
+        return {callee: self.summaries.of(callee).last_words for callee in called}
 
     def _is_own(self, path: Value) -> bool:
         """Whether a path starts from a variable of this function."""

@@ -213,6 +213,7 @@ class Effects:
     told: dict[tuple[str, Value, Span], frozenset[tuple[str, Value]]] = field(default_factory=dict)
     # what is done with channels and groups, and where; what had surely been done with others by then
     told_by: dict[tuple[str, Value, Span], tuple[Held, ...]] = field(default_factory=dict)  # flags of who does that
+    told_again: set[Value] = field(default_factory=set)  # channels that may have been given something before, too
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where
     renewals: set[tuple[Value, Span]] = field(default_factory=set)  # groups that get new members, and where
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room

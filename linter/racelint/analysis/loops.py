@@ -257,6 +257,7 @@ class Loops(Body):
         """Loops further out see what happened before this one and in all its turns."""
         state.joined |= frame.joined
         state.running = state.running & frame.running if frame.running is not None else state.running
+        state.several &= state.running
         if frame.suspended:
             self._suspend_after(loop, state)
         state.waited = state.waited or frame.suspended or frame.waited
@@ -383,6 +384,7 @@ def become(state: State, other: State) -> None:
     state.assumptions, state.pending = other.assumptions, other.pending
     state.held, state.checks, state.sources = other.held, other.checks, other.sources
     state.started, state.joined, state.running = other.started, other.joined, other.running
+    state.several = other.several
     state.claimed, state.crossed, state.waited = other.claimed, other.crossed, other.waited
     state.deferred, state.exposed, state.released = other.deferred, other.exposed, other.released
 

@@ -461,6 +461,7 @@ class Replay(Locking, Origins, Owning, Touching):
             found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
             known = tuple([self.kept_at(value) for value in found])
             if len(known) == 1:
+                self.tell_again(operation, known, state)
                 state.tell(operation, known)
                 self.effects.passed_on.add((operation, known[0], call))
                 if operation == WAIT:

@@ -140,7 +140,8 @@ class State:
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
     class has started (`TASKS`), the jobs of the own pools (`POOLS`); or that something has been waited for that others
-    give (`GIVEN`). `running` are the spots where this function has started what may still run, `failed` the variables
+    give (`GIVEN`). `running` are the spots where this function has started what may still run, `several` those of them
+    where it may have started it several times by now, `failed` the variables
     that hold a failure wherever that still runs. `claimed` says that a flag keeps other instances out, `compared` which
     pairs of variables a test has found equal or different, `waited` that other tasks may have run in this turn of a
     loop, `crossed` are iterations of this turn that have been suspended: container, loop, suspension.
@@ -148,8 +149,8 @@ class State:
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "exposed", "failed", "heap",
-        "held", "joined", "pending", "present", "reads", "released", "running", "signalled", "singled", "sources",
-        "started", "told", "variables", "waited",
+        "held", "joined", "pending", "present", "reads", "released", "running", "several", "signalled", "singled",
+        "sources", "started", "told", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -172,6 +173,7 @@ class State:
         self.told = UNTOLD  # what has been done with channels
         self.joined = 0
         self.running: frozenset[Span] = frozenset()
+        self.several: frozenset[Span] = frozenset()
         self.failed: Failed = {}
         self.claimed = False
         self.waited = False
@@ -191,7 +193,7 @@ class State:
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
         other.exposed, other.released, other.running = self.exposed, self.released, self.running
-        other.failed = self.failed
+        other.failed, other.several = self.failed, self.several
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -199,10 +201,12 @@ class State:
     def wait(self) -> None:
         """All that this function has started has ended."""
         self.joined |= LOCAL
-        self.running = frozenset()
+        self.running = self.several = frozenset()
 
     def run(self, started: Span) -> None:
         """What was started at a spot may run from now on."""
+        if started in self.running:
+            self.several |= {started}
         self.running |= {started}
         if started in self.failed:
             self.failed = {span: failed for span, failed in self.failed.items() if span != started}
@@ -216,6 +220,7 @@ class State:
         """What was started at some spots has ended."""
         if not self.running.isdisjoint(started):
             self.running -= frozenset(started)
+            self.several &= self.running
             if not self.running:
                 self.wait()
 
@@ -273,6 +278,7 @@ class State:
             and self.deferred == other.deferred
             and self.started == other.started
             and self.running == other.running
+            and self.several == other.several
             and self.failed == other.failed
             and self.told == other.told
             and self.exposed == other.exposed
@@ -355,6 +361,7 @@ def join(first: State | None, second: State | None) -> State | None:
     first.crossed |= second.crossed
     first.exposed |= second.exposed
     first.running |= second.running
+    first.several |= second.several
     first.failed = as_merged(failed, first)
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)

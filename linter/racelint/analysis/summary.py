@@ -111,7 +111,7 @@ class Summary:
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
     it starts knows, `returned_if` what it returns where something holds of its parameters,
     `ends_unless_failed` that what it has started has ended if its last result is nothing, `closes` the channels that it
-    may close itself.
+    may close itself, `last_words` those to which it gives something as the last thing that it does.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -154,6 +154,7 @@ class Summary:
     returned_if: dict[Conditions, Values] = field(default_factory=dict)
     ends_unless_failed: bool = False
     closes: frozenset[Value] = frozenset()
+    last_words: frozenset[Value] = frozenset()
 
 
 @dataclass

@@ -1,0 +1,91 @@
+"""Last words: what a goroutine gives to a channel when it does nothing more; who receives it knows that it has ended.
+
+`for { go func() { rows, err = load(); done <- err }(); select { case <-done: ...; case <-quit: return } }`: here one
+goroutine has ended when the next turn starts another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from racelint.analysis.effects import Effects
+from racelint.analysis.state import GIVES
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Value
+from racelint.model import Assign, Call, Closure, Function, Name, Op, Spawn
+from racelint.record import records
+from racelint.span import Span
+
+GIVING = frozenset({"send", "close"})
+LISTENING = frozenset({"receive", "keys", "values", "entries", "length"})
+
+
+def of(effects: Effects, called: Mapping[str, frozenset[Value]]) -> frozenset[Value]:
+    """The channels to which a function gives something once at most, and does nothing behind that.
+
+    `called` are those of the functions that it calls.
+    """
+    given = {path for operation, path, _ in effects.told if operation in GIVES}
+    passed_on = [(path, span) for operation, path, span in effects.passed_on if operation in GIVES]
+    given = given.union([path for path, _ in passed_on]) - effects.told_again
+    for path, span in passed_on if given else ():
+        by = [called.get(callee, ()) for at, callee in effects.calls if at == span and isinstance(callee, str)]
+        if not by or any([path not in last for last in by]):
+            given.discard(path)
+    if not given:
+        return frozenset()
+    behind = [access.told[1] for access in effects.all_accesses()]
+    behind += [site.told[1] for site in effects.calls.values()]
+    return frozenset(given.difference([path for told in behind for operation, path in told if operation in GIVES]))
+
+
+def speaker(channel: Value, function_id: str, symbols: Symbols) -> tuple[Span, str] | None:
+    """What gives something to a channel of a function's own, and where it is started, if that is one closure.
+
+    Nobody else gets hold of the channel, and the closure is written where it is started.
+    """
+    if not isinstance(channel, Captured) or channel.function != function_id:
+        return None
+    source, function = symbols.functions[function_id]
+    if channel.name in [parameter.name for parameter in function.parameters]:
+        return None
+    givers: set[str] = set()
+    for each in _within(function, source.module.functions):
+        scope = "local" if each is function else "captured"
+        if not _is_only_used(each, channel.name, scope):
+            return None
+        if any(_operated(each, channel.name, scope, GIVING)):
+            givers.add(each.qualname)
+    found = [
+        (spawn.call.span, spawn.call.func.function)
+        for spawn in records(function.body)
+        if isinstance(spawn, Spawn) and isinstance(spawn.call, Call) and isinstance(spawn.call.func, Closure)
+    ]
+    speaking = [(span, name) for span, name in found if any(f"{giver}.".startswith(f"{name}.") for giver in givers)]
+    if len(speaking) != 1 or not all([f"{giver}.".startswith(f"{speaking[0][1]}.") for giver in givers]):
+        return None
+    return speaking[0][0], f"{source.name}:{speaking[0][1]}"
+
+
+def _within(function: Function, functions: Mapping[str, Function]) -> list[Function]:
+    """A function and all that are written in it."""
+    return [each for name, each in functions.items() if f"{name}.".startswith(f"{function.qualname}.")]
+
+
+def _is_only_used(function: Function, name: str, scope: str) -> bool:
+    """Whether a function does nothing with a channel but to make it, to give it something and to receive."""
+    names = [node for node in records(function.body) if isinstance(node, Name)]
+    uses = sum(1 for node in names if (node.name, node.scope) == (name, scope))
+    stores = [node for node in records(function.body) if isinstance(node, Assign)]
+    made = [t for stmt in stores for t in stmt.targets if isinstance(t, Name) and (t.name, t.scope) == (name, "local")]
+    known = sum(1 for _ in _operated(function, name, scope, GIVING | LISTENING))
+    return uses == known + (len(made) if scope == "local" else 0)
+
+
+def _operated(function: Function, name: str, scope: str, operators: frozenset[str]) -> Iterator[Op]:
+    """Where a function uses a channel in one of some operators, and only as the channel."""
+    for node in records(function.body):
+        if isinstance(node, Op) and node.operator in operators and node.operands:
+            first = node.operands[0]
+            if isinstance(first, Name) and (first.name, first.scope) == (name, scope):
+                yield node
