@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from racelint.analysis import lastwords
+from racelint.analysis import counting, lastwords
 from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CHOSEN, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
@@ -232,13 +232,25 @@ class Body(Flow[State, Frame]):
                 self._wait_for_last_words(paths[0], state)
 
     def _wait_for_last_words(self, channel: Value, state: State) -> None:
-        """The one that was started here to give something to a channel has done so, as the last thing that it does."""
+        """The one that was started here to give something to a channel has done so, as the last thing that it does.
+
+        What that starts itself may go on, and be several after some turns.
+        """
         found = lastwords.speaker(channel, self.id, self.symbols) if isinstance(channel, Captured) else None
-        if found is None or found[0] not in state.running or found[0] in state.several:
+        if found is None or found[0] in state.several:
             return
-        speaking = self.summaries.of(found[1])
-        if channel in speaking.last_words and (speaking.joins & LOCAL or not speaking.starts_any):
+        summary = self.summaries.of(found[1])
+        if channel in summary.last_words and (summary.joins & LOCAL or not summary.starts_any):
             state.end({found[0]})
+
+    def run_out(self, counter: str, state: State) -> None:
+        """A counter of what is to come has come to zero: all that it has counted have sent their last words."""
+        for start in state.running:
+            name = counting.counted_by(self.function, counter, start)
+            channel = Captured(self.id, name)
+            found = lastwords.speaker(channel, self.id, self.symbols, counting.ONCE) if name else None
+            if found is not None and found[0] == start and channel in self.summaries.of(found[1]).last_words:
+                state.end({start})
 
     def _wait_for_closer(self, channel: Value, span: Span, state: State) -> None:
         """The one that was started here to close a channel has done so, and before that has waited for its group.

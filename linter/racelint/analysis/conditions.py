@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racelint.analysis import counting
 from racelint.analysis.asking import Asking
 from racelint.analysis.existence import drop_missing
 from racelint.analysis.failing import NOTHING
@@ -148,11 +149,11 @@ class Conditions(Asking):
     def branch(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         """Evaluate a test: the states in which it is true and in which it is false."""
         if self.testing:
-            return self._branch_on(test, state)
+            return self._counted_out(test, *self._branch_on(test, state))
         outer, reads = state.reads, list[Read]()
         self.effects.caught = self.guarded > 0
         state.reads, self.testing = reads, True
-        yes, no = self._branch_on(test, state)
+        yes, no = self._counted_out(test, *self._branch_on(test, state))
         self.testing = False
         reads += self._direct(test, state)
         if _asks_process(test):  # in a child process, after a fork, only this thread is there
@@ -165,6 +166,15 @@ class Conditions(Asking):
                 after.reads = outer
                 for read in reads:
                     after.checks[read.path] = Check(read, outcome)
+        return yes, no
+
+    def _counted_out(
+        self, test: Expr, yes: State | None, no: State | None
+    ) -> tuple[State | None, State | None]:  # fmt: skip
+        """Where a counter of what was started is at zero, all of it has ended."""
+        for outcome, after in ((True, yes), (False, no)):
+            if after is not None and after.running and (counter := counting.run_out(test, outcome=outcome)):
+                self.run_out(counter, after)
         return yes, no
 
     def _direct(self, test: Expr, state: State) -> list[Read]:

@@ -6,7 +6,7 @@ goroutine has ended when the next turn starts another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from racelint.analysis.effects import Effects
 from racelint.analysis.state import GIVES
@@ -39,10 +39,11 @@ def of(effects: Effects, called: Mapping[str, frozenset[Value]]) -> frozenset[Va
     return frozenset(given.difference([path for told in behind for operation, path in told if operation in GIVES]))
 
 
-def speaker(channel: Value, function_id: str, symbols: Symbols) -> tuple[Span, str] | None:
+def speaker(channel: Value, function_id: str, symbols: Symbols, how: Set[str] = GIVING) -> tuple[Span, str] | None:
     """What gives something to a channel of a function's own, and where it is started, if that is one closure.
 
-    Nobody else gets hold of the channel, and the closure is written where it is started.
+    Nobody else gets hold of the channel, and the closure is written where it is started. `how` are the ways in which it
+    may give that.
     """
     if not isinstance(channel, Captured) or channel.function != function_id:
         return None
@@ -52,7 +53,7 @@ def speaker(channel: Value, function_id: str, symbols: Symbols) -> tuple[Span, s
     givers: set[str] = set()
     for each in _within(function, source.module.functions):
         scope = "local" if each is function else "captured"
-        if not _is_only_used(each, channel.name, scope):
+        if not _is_only_used(each, channel.name, scope, how | LISTENING):
             return None
         if any(_operated(each, channel.name, scope, GIVING)):
             givers.add(each.qualname)
@@ -72,17 +73,17 @@ def _within(function: Function, functions: Mapping[str, Function]) -> list[Funct
     return [each for name, each in functions.items() if f"{name}.".startswith(f"{function.qualname}.")]
 
 
-def _is_only_used(function: Function, name: str, scope: str) -> bool:
-    """Whether a function does nothing with a channel but to make it, to give it something and to receive."""
+def _is_only_used(function: Function, name: str, scope: str, operators: Set[str]) -> bool:
+    """Whether a function does nothing with a channel but to make it and to use it in some operators."""
     names = [node for node in records(function.body) if isinstance(node, Name)]
     uses = sum(1 for node in names if (node.name, node.scope) == (name, scope))
     stores = [node for node in records(function.body) if isinstance(node, Assign)]
     made = [t for stmt in stores for t in stmt.targets if isinstance(t, Name) and (t.name, t.scope) == (name, "local")]
-    known = sum(1 for _ in _operated(function, name, scope, GIVING | LISTENING))
+    known = sum(1 for _ in _operated(function, name, scope, operators))
     return uses == known + (len(made) if scope == "local" else 0)
 
 
-def _operated(function: Function, name: str, scope: str, operators: frozenset[str]) -> Iterator[Op]:
+def _operated(function: Function, name: str, scope: str, operators: Set[str]) -> Iterator[Op]:
     """Where a function uses a channel in one of some operators, and only as the channel."""
     for node in records(function.body):
         if isinstance(node, Op) and node.operator in operators and node.operands:
