@@ -20,7 +20,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
 from racelint.model import Attr, Call, Const, Loop, Name, Op
 from racelint.record import records
 from racelint.span import Span
@@ -186,7 +186,7 @@ class Repeating:
             shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
             again = not beside and not stays and (self._loop(context.starter, entry) or _asked_again(by, shared=shared))
             meet = meet or beside or bool(again)
-            on_one = on_one or (beside and shared and (by.many or self.runs(by).on_one)) or again == "one"
+            on_one = on_one or (beside and shared and self._meet_on_one(context.starter, entry, by)) or again == "one"
         return Runs(meet, on_one)
 
     def _starts_one_each_turn(self, function: str, start: Start) -> bool:
@@ -206,8 +206,15 @@ class Repeating:
         stored = {access.path for access in accesses if access.kind == "store" and isinstance(access.path, Field)}
         return any(a.kind == "test" and a.path in stored and a.span < start.span for a in accesses)
 
-    def _is_one_for_all(self, function: str, entry: Entry, by: Context) -> bool:
-        """Whether all runs of a context come to a method on one object: not through what each has for itself."""
+    def _meet_on_one(self, function: str, entry: Entry, by: Context) -> bool:
+        """Whether several runs of a context, also those that several runs of its starter start, meet on one object."""
+        return by.many or (self.runs(by).on_one and self._is_one_for_all(function, entry, by, runs=True))
+
+    def _is_one_for_all(self, function: str, entry: Entry, by: Context, *, runs: bool = False) -> bool:
+        """Whether a context comes to a method on one object, again and again: not through what each has for itself.
+
+        So do its `runs`, which several runs of its starter start, if that has not made the object for the start.
+        """
         path: Value = Param(function, 0)
         if not self._symbols.is_instance(path):
             return True  # of a function it does not matter
@@ -218,12 +225,19 @@ class Repeating:
             if _is_one_of_several(path) or not isinstance(start, Param | Captured):
                 return False
             if came is None:
-                return by.receiver == SHARED and self._symbols.is_instance_of(start)
+                known = by.receiver == SHARED and self._symbols.is_instance_of(start)
+                return known and not (runs and self._is_started_on_new(by))
             given = self._contexts.given(came, function, start) if isinstance(start, Param) else self._seen(start, came)
             if given is None:
                 return False
             path, function, entry = given, came.caller, came.entry
         return False
+
+    def _is_started_on_new(self, context: Context) -> bool:
+        """Whether a context runs a method of what its starter makes: each call of that one makes another object."""
+        start = self._memory.start(context)
+        receivers = [target.receiver for target in targets(start.callee)] if start is not None else []
+        return bool(receivers) and all([isinstance(each, Fresh) for each in receivers])
 
     def _stays(self, context: Context, start: Start) -> bool:
         """Whether a starter goes on, or waits, when it has started a context: mostly until that has ended."""
