@@ -76,6 +76,7 @@ class Entry(NamedTuple):
     flags: Flags = frozenset()  # constants that parameters have which decide what the function does
     constructor: str = ""  # which constructor is still at work on the own instance: only what it has started knows it
     passed: Passed | None = None  # the outermost decorator on the way behind which any of several types may lie
+    made: bool = False  # whether the context's own run has made the function's own instance, as far as the calls tell
 
 
 class Came(NamedTuple):

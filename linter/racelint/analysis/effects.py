@@ -225,6 +225,7 @@ class Effects:
     demanded: set[str] = field(default_factory=set)  # methods of many classes below that are called on the own object
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
     owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
+    parts: set[Field] = field(default_factory=set)  # likewise, also where others know what they hold
     sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts

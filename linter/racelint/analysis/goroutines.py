@@ -15,6 +15,7 @@ from racelint.analysis.memory import Memory
 from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import ALIVE, HANDLER, OWN, SHARED
 from racelint.analysis.ownkeys import is_for_one_name, is_for_own_key
+from racelint.analysis.ownruns import OwnRuns
 from racelint.analysis.paths import root
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Silence, Spot
@@ -36,6 +37,7 @@ class Goroutines:
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
         identity: Identity, callers: Callers, strangers: Strangers, repeating: Repeating, importing: Importing,
+        own_runs: OwnRuns,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -47,6 +49,7 @@ class Goroutines:
         self._importing = importing
         self._strangers = strangers
         self._repeating = repeating
+        self._own_runs = own_runs
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
@@ -78,6 +81,8 @@ class Goroutines:
                 return Silence.OWNED
             if all(self._repeating.has_one_each_turn(spot, one) for spot in (write, other)):
                 return Silence.OWNED
+            if self._own_runs.has_made(write) and self._own_runs.has_made(other):
+                return Silence.OWNED
             own = one.kind == "goroutine" and is_for_own_key(write, self._symbols, self._contexts)
             if own and is_for_own_key(other, self._symbols, self._contexts):
                 return Silence.ONE_CONTEXT
@@ -85,7 +90,9 @@ class Goroutines:
                 return Silence.ONE_CONTEXT
         elif one.is_external and two.is_external:
             return Silence.CALLERS
-        elif write.receiver == other.receiver and write.receiver in (OWN, ALIVE):
+        elif (write.receiver == other.receiver and write.receiver in (OWN, ALIVE)) or self._own_runs.made_apart(
+            write, other
+        ):
             return Silence.OWNED
         if not (self.has_started(write, other) and self.has_started(other, write)):
             return Silence.OWNED

@@ -21,6 +21,8 @@ class Owning(Body):
             if isinstance(value, Fresh):
                 owned = frozenset() if self._is_known(value, state) else self._owned_by(value, state)
                 self.summary.owned[value] = self.summary.owned.get(value, owned) & owned
+                parts = self._parts_of(value, state)
+                self.summary.parts[value] = self.summary.parts.get(value, parts) & parts
 
     def _owned_by(self, made: Fresh, state: State) -> frozenset[str]:
         held = {path.name: v for path, v in state.heap.items() if isinstance(path, Field) and path.base == made}
@@ -29,6 +31,13 @@ class Owning(Body):
         own = [n for n, v in held.items() if self._are_made_here(v, state) and elsewhere.isdisjoint(v)]
         got = [path.name for path in self.effects.owned if path.base == made and path.name not in held]
         return frozenset((*own, *got))
+
+    def _parts_of(self, made: Fresh, state: State) -> frozenset[str]:
+        """The fields that hold something made here, be it that others know it as well."""
+        held = {path.name: v for path, v in state.heap.items() if isinstance(path, Field) and path.base == made}
+        new = [n for n, v in held.items() if all([isinstance(each, Fresh) for each in v if each != NONE])]
+        got = [path.name for path in self.effects.parts if path.base == made and path.name not in held]
+        return frozenset((*[name for name in new if set(held[name]) != {NONE}], *got))
 
     def _are_made_here(self, values: Values, state: State) -> bool:
         """Whether a field holds something made here, or nothing."""
@@ -46,3 +55,4 @@ class Owning(Body):
             for moved in substitute(made):
                 if isinstance(moved, Fresh):
                     self.effects.owned.update([Field(moved, name) for name in names])
+                    self.effects.parts.update([Field(moved, name) for name in summary.parts.get(made, ())])

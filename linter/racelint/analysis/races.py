@@ -37,6 +37,7 @@ from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.outcomes import Outcomes
+from racelint.analysis.ownruns import OwnRuns
 from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
@@ -90,7 +91,7 @@ class Races:
         importing = Importing(symbols)
         goroutines = Goroutines(
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers,
-            self._repeating, importing,
+            self._repeating, importing, OwnRuns(symbols, effects, places, contexts),
         )  # fmt: skip
         self._importing = importing
         self._parallel = Parallel(

@@ -92,6 +92,22 @@ class Receivers:
             return None
         return entry.passed or self._decorating.passed(site, callee)
 
+    def is_made_by_run(self, entry: Entry, site: CallSite, caller: str) -> bool:
+        """Whether what calls a method has made its instance itself, or is called on such a one."""
+        if not self._symbols.is_ordered_by_steps(caller):
+            return False
+        match site.receiver:
+            case Fresh(site=made):
+                return made.function == caller
+            case Captured(function=function) as variable if not self._symbols.is_captured_instance(variable):
+                return function == caller
+            case None:
+                return entry.made and isinstance(site.callee, str) and site.callee.startswith(f"{caller}.")
+            case Param() | Captured() as instance:
+                return entry.made and self._symbols.is_instance_of(instance)
+            case _:
+                return False
+
     def receiver(self, entry: Entry, site: CallSite, caller: str, callee: str) -> int:
         """What the callee's own instance is to the context."""
         if not site.certain:

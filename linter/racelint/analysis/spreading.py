@@ -142,7 +142,10 @@ class Spreading:
         flags = self._deciding.flags(entry, site, caller, callee)
         type_id = self._receivers.type(entry, site, caller)
         constructor = self._receivers.constructor(entry, site, caller)
-        return Entry(entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor, passed)
+        made = self._receivers.is_made_by_run(entry, site, caller)
+        return Entry(
+            entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor, passed, made
+        )  # fmt: skip
 
     def _enter(self, function_id: str, entry: Entry, came: Came | None) -> bool:
         """Add an entry state unless a weaker one is known; True if it is new. Of two calls the one in a loop stands."""
@@ -174,4 +177,5 @@ def _covers(weak: Entry, strong: Entry) -> bool:
         and weak.flags <= strong.flags
         and weak.constructor in ("", strong.constructor)
         and weak.passed == strong.passed
+        and weak.made <= strong.made
     )

@@ -105,7 +105,8 @@ class Summary:
     `starts` are callables of the caller that it starts, `checked` the paths that it tests
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
     made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
-    made and returns which hold others that it has made, `asks` what its result says of flags, `launches` the parameters
+    made and returns which hold others that it has made and nobody else knows, `parts` those that others may know, too,
+    `asks` what its result says of flags, `launches` the parameters
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
@@ -143,6 +144,7 @@ class Summary:
     contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
     reworked: set[Value] = field(default_factory=set)
     owned: dict[Value, frozenset[str]] = field(default_factory=dict)
+    parts: dict[Value, frozenset[str]] = field(default_factory=dict)
     asks: tuple[Ask, ...] = ()
     touches: dict[Touch, Conditions] = field(default_factory=dict)
     launches: set[Param] = field(default_factory=set)

@@ -1,0 +1,152 @@
+"""Runs of their own: what each run of a context makes for itself, no other run of that context has.
+
+`func serve(w, r) { s := newSession(); go s.write(); s.read(r) }` runs for each request: what it has started may meet it
+on its session, another request has another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+
+from racelint.analysis.contexts import Context, Contexts, Entry, targets
+from racelint.analysis.effects import Effects, Start
+from racelint.analysis.paths import rebased, root
+from racelint.analysis.places import Places
+from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import NONE, Captured, Element, Field, Fresh, Member, Param, Site, Value
+from racelint.analysis.ways import MOST_CALLS
+
+
+class OwnRuns:
+    """Follows the object of an access up the calls to what has made it."""
+
+    def __init__(
+        self, symbols: Symbols, effects: Mapping[str, Effects], places: Places, contexts: Contexts
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._effects = effects
+        self._places = places
+        self._contexts = contexts
+        self._stored: set[str] | None = None  # names of fields, made when they are asked for
+
+    def has_made(self, spot: Spot) -> bool:
+        """Whether the very run that makes an access has made its object: a function on the way there has."""
+        return bool(self._made(spot, parts=True))
+
+    def made_apart(self, first: Spot, second: Spot) -> bool:
+        """Whether two contexts have objects that were made for each of them by another call.
+
+        What one function makes and returns, when it has started something on it, is also what its caller has made.
+        """
+        one, two = self._makers(first), self._makers(second)
+        if not one or not two or not one.isdisjoint(two):
+            return False
+        if self._made(first) and self._made(second):
+            return True
+        return not (self._leads_to(one, second) or self._leads_to(two, first))
+
+    def _leads_to(self, makers: Set[Site], spot: Spot) -> bool:
+        """Whether what has made an object leads to the start of a context."""
+        under, context = self._contexts.started_under, spot.entry.context
+        return any([context in under.get(site.function, ()) for site in makers])
+
+    def _makers(self, spot: Spot) -> set[Site]:
+        """Where the object of an access is made, by its own run or by what has started that; nothing if unknown."""
+        made = self._made(spot)
+        if made:
+            return made
+        path, function, entry = self._outward(spot)
+        context = self._contexts.roots[entry.context]
+        if function != context.function or context.starter is None:
+            return set()
+        return self._made_by_starter(path, context)
+
+    def _made_by_starter(self, path: Value | None, context: Context) -> set[Site]:
+        """Where a starter makes what a context knows as a parameter, or by a variable of its starter's."""
+        starter = context.starter or ""
+        if isinstance(path, Captured):
+            return self._kept_in(path) if path.function == starter else set()
+        if not isinstance(path, Param):
+            return set()
+        starts = [start for start in self._effects[starter].starts.values() if start.span == context.span]
+        handed = [value for start in starts for value in _handed(start, path.index)]
+        made = {each.site for each in handed if isinstance(each, Fresh) and each.site.function == starter}
+        return made if handed and all([isinstance(each, Fresh) for each in handed]) else set()
+
+    def _made(self, spot: Spot, *, parts: bool = False) -> set[Site]:
+        """Where a function on the way has made the object of an access, or has had it made as one of the parts."""
+        found, function, _ = self._outward(spot, parts=parts)
+        if isinstance(found, Fresh) and found.site.function == function:
+            return {found.site}
+        if isinstance(found, Captured) and found.function == function:
+            return self._kept_in(found)
+        return set()
+
+    def _outward(self, spot: Spot, *, parts: bool = False) -> tuple[Value | None, str, Entry]:
+        """The object of an access, as the outermost function knows it that has it."""
+        path, function, entry = _object_of(spot.access.path), spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            path = self._whole(path, function, parts=parts)
+            if path is None:
+                break
+            came, start = self._contexts.entries.get(function, {}).get(entry), root(path)
+            if isinstance(start, Captured) and start.function == function:
+                parameter = self._parameter(start)
+                path, start = rebased(path, start, parameter), parameter
+            if came is None:
+                break
+            if isinstance(start, Param) and start.function == function:
+                given = self._contexts.given(came, function, start)
+                path = rebased(path, start, given) if given is not None else None
+            elif not isinstance(start, Captured) or start.function == function:
+                break
+            function, entry = came.caller, came.entry
+        return path, function, entry
+
+    def _whole(self, path: Value | None, function: str, *, parts: bool) -> Value | None:
+        """The struct that has what a path leads to inside of it, or has been made together with it."""
+        effects = self._effects[function]
+        own = effects.parts if parts else effects.owned
+        while isinstance(path, Field) and (self._is_kept(path, own) or self._places.is_inside(path.base, path.name)):
+            path = path.base
+        return path
+
+    def _is_kept(self, path: Field, own: Set[Field]) -> bool:
+        """Whether a field still holds what it was made with: nobody stores into it."""
+        if path not in own:
+            return False
+        if self._stored is None:
+            accesses = [a for each in self._effects.values() for a in each.all_accesses() if a.kind == "store"]
+            self._stored = {a.path.name for a in accesses if isinstance(a.path, Field)}
+        return path.name not in self._stored
+
+    def _parameter(self, variable: Captured) -> Value:
+        """The parameter that a captured variable is, if it is one."""
+        names = [parameter.name for parameter in self._symbols.functions[variable.function][1].parameters]
+        return Param(variable.function, names.index(variable.name)) if variable.name in names else variable
+
+    def _kept_in(self, variable: Captured) -> set[Site]:
+        """Where a function makes all that its variable ever holds; nothing if closures store into it, too."""
+        held = [each for each in self._effects[variable.function].new_in.get(variable.name, ()) if each != NONE]
+        made = {each.site for each in held if isinstance(each, Fresh)}
+        inner = [each for each in self._effects if each.startswith(f"{variable.function}.")]
+        if not all([isinstance(each, Fresh) for each in held]) or any(
+            [a.path == variable and a.kind == "store" for each in inner for a in self._effects[each].all_accesses()]
+        ):
+            return set()
+        return made
+
+
+def _handed(start: Start, index: int) -> Iterator[Value | None]:
+    """What is handed to what is started, for a parameter of that."""
+    for target in targets(start.callee):
+        given = start.args if target.receiver is None else ((target.receiver,), *start.args)
+        yield from given[index] if index < len(given) else (None,)
+
+
+def _object_of(path: Value) -> Value | None:
+    """The object of which a path leads to a field, or to what is in it."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path.base if isinstance(path, Field) else None
