@@ -109,7 +109,7 @@ class Breaches:
         yield breach
 
     def _came(self, function_id: str, entry: Entry | None) -> Came | None:
-        return self._contexts.entries.get(function_id, {}).get(entry) if entry is not None else None
+        return self._contexts.came(function_id, entry) if entry is not None else None
 
     # --- required locks -----------------------------------------------------------------------------------------------
 

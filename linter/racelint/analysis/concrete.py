@@ -34,7 +34,7 @@ class Concrete:
         while owner := self._symbols.owner_of(function_id):
             found &= self._family(owner)
             name = self._symbols.functions[function_id][1].name
-            came = self._contexts.entries[function_id].get(entry)
+            came = self._contexts.came(function_id, entry)
             if came is None or not self._is_inherited(came.caller, owner, function_id):
                 found = frozenset([c for c in found if self._symbols.method(c, name) == function_id])
             if came is None:

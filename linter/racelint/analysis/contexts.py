@@ -101,6 +101,7 @@ class Contexts:
     roots: list[Context] = field(default_factory=list)
     entries: dict[str, dict[Entry, Came | None]] = field(default_factory=dict)
     started_under: dict[str, frozenset[int]] = field(default_factory=dict)  # by the calls of a function
+    replaced: dict[tuple[str, Entry], Came] = field(default_factory=dict)  # states for which weaker ones stand now
     _ways: dict[tuple[str, Entry], list[tuple[str, Span]]] = field(default_factory=dict)
     made_in: dict[str, set[int]] = field(default_factory=dict)  # the contexts in which objects of a type are made
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
@@ -127,6 +128,11 @@ class Contexts:
         )
         return bool(one) and bool(two) and one.isdisjoint(two) and (one <= inside or two <= inside)
 
+    def came(self, function: str, entry: Entry) -> Came | None:
+        """The call by which a state of a function was found, be it that a weaker one stands for that now."""
+        came = self.entries.get(function, {}).get(entry)
+        return came if came is not None else self.replaced.get((function, entry))
+
     def given(self, came: Came, callee: str, parameter: Param, *, elements: bool = False) -> Value | None:
         """What a call gives for a parameter, in the caller's terms; one of several only if `elements` are asked for."""
         site = self.sites.get((came.caller, came.span, callee))
@@ -144,11 +150,11 @@ class Contexts:
 
     def is_looped(self, function: str, entry: Entry) -> bool:
         """Whether some call on the way from a context's root stands in a loop."""
-        came, steps = self.entries[function].get(entry), 0
+        came, steps = self.came(function, entry), 0
         while came is not None and steps < MOST_STEPS:
             if came.looped:
                 return True
-            came, steps = self.entries[came.caller].get(came.entry), steps + 1
+            came, steps = self.came(came.caller, came.entry), steps + 1
         return False
 
     def way(self, function: str, entry: Entry) -> list[tuple[str, Span]]:
@@ -157,10 +163,10 @@ class Contexts:
         if known is not None:
             return known
         way: list[tuple[str, Span]] = []
-        came = self.entries[function].get(entry)
+        came = self.came(function, entry)
         while came is not None and len(way) < MOST_STEPS:
             way.append((came.caller, came.span))
-            came = self.entries[came.caller].get(came.entry)
+            came = self.came(came.caller, came.entry)
         self._ways[function, entry] = way[::-1]
         return way[::-1]
 
@@ -171,11 +177,11 @@ class Contexts:
     def locks_on_way(self, function: str, entry: Entry) -> list[frozenset[str]]:
         """The locks held at each call of `way`, as what is called there is entered with them."""
         held: list[frozenset[str]] = []
-        came = self.entries[function].get(entry)
+        came = self.came(function, entry)
         while came is not None and len(held) < MOST_STEPS:
             held.append(entry.locks)
             entry = came.entry
-            came = self.entries[came.caller].get(entry)
+            came = self.came(came.caller, entry)
         return held[::-1]
 
 

@@ -131,9 +131,9 @@ class Explainer:
 
     def _entry_lock(self, function_id: str, entry: Entry, lock: str) -> Lock:
         """A lock held on entry, and the call that is made under it."""
-        name, came = self._held.reader_name(function_id, lock), self._contexts.entries[function_id].get(entry)
+        name, came = self._held.reader_name(function_id, lock), self._contexts.came(function_id, entry)
         while came is not None and lock in came.entry.locks:
-            function_id, came = came.caller, self._contexts.entries[came.caller].get(came.entry)
+            function_id, came = came.caller, self._contexts.came(came.caller, came.entry)
         taken = self._taken(came, lock) if came is not None else None
         required = [told.location for told in self._declared.required.get(function_id, ()) if told.name == lock]
         if came is None or (required and taken is None):

@@ -116,7 +116,7 @@ class Gathering:
             return SHARED if self._contexts.roots[entry.context].function == start.function else MAYBE
         found, steps = of_root(path, self._symbols), 0
         while found == MAYBE and isinstance(start, Param) and start.function == function_id and steps < MOST_STEPS:
-            came = self._contexts.entries[function_id].get(entry)
+            came = self._contexts.came(function_id, entry)
             given = self._contexts.given(came, function_id, start) if came is not None else None
             if came is None or given is None:
                 break

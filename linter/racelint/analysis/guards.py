@@ -203,7 +203,7 @@ class Guards:
             return
         function, entry = spot.function, spot.entry
         for _ in range(MOST_CALLS):
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None:
                 break
             if lock not in sides(came.entry.locks):
@@ -408,7 +408,7 @@ class Guards:
 
     def _at_call(self, breach: Spot) -> Spot | None:
         """The call of a function whose name says that the caller holds the lock, by a caller that does not."""
-        came = self._contexts.entries[breach.function].get(breach.entry)
+        came = self._contexts.came(breach.function, breach.entry)
         if came is None or self.is_contract(came.caller) or isinstance(breach.access, Act):
             return None
         if not LOCKED_NAME.search(self._symbols.functions[breach.function][1].name):

@@ -165,7 +165,7 @@ class Identity:
                 path = path.base
             if isinstance(path, Global):
                 return path
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if not isinstance(path, Param) or path.function != function:
                 return None
             if came is None:
@@ -221,7 +221,7 @@ class Identity:
                 return (path.function, path.name) if bound and len(made) == len(bound) else None
             if isinstance(path, Fresh):
                 return path.site.function, path.site.span
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None or not isinstance(path, Param) or path.function != function:
                 return None
             path = _whole(self._contexts.given(came, function, path))
@@ -251,7 +251,7 @@ class Identity:
             if instance and entry.origin and not entry.origin.startswith("="):
                 yield entry.origin
                 return
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is not None and isinstance(path, Captured) and path.function == came.caller != function:
                 path, function, entry = self._parameter(path), came.caller, came.entry  # a closure, called in place
                 continue
@@ -329,7 +329,7 @@ class Identity:
 
     def _one_out(self, start: Value, function: str, entry: Entry) -> Iterator[tuple[Value | None, str, Entry]]:
         """What an object is to who has called a function, or has started it and shares a variable with it."""
-        came = self._contexts.entries.get(function, {}).get(entry)
+        came = self._contexts.came(function, entry)
         if isinstance(start, Param) and start.function == function and came is not None:
             yield self._contexts.given(came, function, start, elements=True), came.caller, came.entry
         if not isinstance(start, Captured) or start.function == function:

@@ -106,7 +106,7 @@ class Launching:
             return False
         function, entry, span = spot.function, spot.entry, spot.access.span
         while function != launcher:
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None or not came.own:
                 return False
             function, entry, span = came.caller, came.entry, came.span

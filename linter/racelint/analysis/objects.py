@@ -84,7 +84,7 @@ class Objects:
     def _is_own_part(self, whole: Value, name: str, function: str, entry: Entry, steps: int) -> bool:
         """Whether a callee has made an object and what lies in its field, and nothing that is started knows either."""
         while isinstance(whole, Param) and whole.function == function and steps > 0:
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             given = self._contexts.given(came, function, whole) if came is not None else None
             if came is None or given is None:
                 return False
@@ -138,7 +138,7 @@ class Objects:
 
     def _given(self, parameter: Param, entry: Entry, steps: int) -> int:
         """What callers give; of several calls the one that is known to lead here."""
-        came = self._contexts.entries.get(parameter.function, {}).get(entry)
+        came = self._contexts.came(parameter.function, entry)
         site = self._contexts.sites.get((came.caller, came.span, parameter.function)) if came is not None else None
         value = dict(site.given).get(parameter.index) if site is not None else None
         if came is None or value is None or steps == 0:
@@ -150,7 +150,7 @@ class Objects:
         if function == variable.function:
             return SHARED if self._contexts.started_under.get(function) else MAYBE  # with what this very call starts
         while steps > 0:
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None:
                 starter = self._contexts.roots[entry.context].starter or ""
                 if variable.name in [turn.variable for turn in self._symbols.functions[variable.function][1].turns]:

@@ -90,7 +90,7 @@ class OwnRuns:
             path = self._whole(path, function, parts=parts)
             if path is None:
                 break
-            came, start = self._contexts.entries.get(function, {}).get(entry), root(path)
+            came, start = self._contexts.came(function, entry), root(path)
             if isinstance(start, Captured) and start.function == function:
                 parameter = self._parameter(start)
                 path, start = rebased(path, start, parameter), parameter

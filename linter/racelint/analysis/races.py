@@ -222,7 +222,7 @@ class Races:
 
     def _is_member(self, spot: Spot) -> bool:
         """Whether an access is of an object out of a container; of a method's own the caller took it out."""
-        came = self._contexts.entries.get(spot.function, {}).get(spot.entry) if spot.located.own else None
+        came = self._contexts.came(spot.function, spot.entry) if spot.located.own else None
         calls = self.effects[came.caller].calls.values() if came is not None else ()
         taken = [isinstance(site.receiver, Element | Member) for site in calls if came and site.span == came.span]
         return is_member(spot.access.path) or any(taken)

@@ -66,7 +66,7 @@ class Repeating:
         """Whether the loop that starts a context hands an element to each: `for _, l := range all { go serve(l) }`."""
         path, function, entry = _holder(spot.access.path), spot.function, spot.entry
         for _ in range(MOST_STEPS if context.starter is not None else 0):
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if not isinstance(path, Param):
                 return False  # what lies behind a field of it may be the others', too
             if came is None:
@@ -82,7 +82,7 @@ class Repeating:
         """Whether each run has the object of an access from outside of the call that has started it."""
         path, function, entry = _holder(spot.access.path), spot.function, spot.entry
         for _ in range(MOST_STEPS):
-            start, came = root(path), self._contexts.entries.get(function, {}).get(entry)
+            start, came = root(path), self._contexts.came(function, entry)
             if isinstance(start, Global | TypeValue):
                 return True
             if _is_one_of_several(path) or not isinstance(start, Param | Captured):
@@ -219,7 +219,7 @@ class Repeating:
         if not self._symbols.is_instance(path):
             return True  # of a function it does not matter
         for _ in range(MOST_STEPS):
-            start, came = root(path), self._contexts.entries.get(function, {}).get(entry)
+            start, came = root(path), self._contexts.came(function, entry)
             if isinstance(start, Global | TypeValue):
                 return True
             if _is_one_of_several(path) or not isinstance(start, Param | Captured):
@@ -263,7 +263,7 @@ class Repeating:
         """Whether a loop over something calls a function: "one" if all turns on one object, "several", or ""."""
         one = True
         for _ in range(MOST_STEPS):
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None:
                 return ""
             one = one and (came.own or self._is_part(came, function))

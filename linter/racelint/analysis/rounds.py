@@ -53,7 +53,7 @@ class Rounds:
     def _outward(self, path: Value, function: str, entry: Entry) -> tuple[Value, str, Entry]:
         """An object, as the outermost caller knows it that has given it."""
         for _ in range(MOST_CALLS):
-            start, came = root(path), self._contexts.entries.get(function, {}).get(entry)
+            start, came = root(path), self._contexts.came(function, entry)
             if came is None or not isinstance(start, Param | Captured):
                 break
             if isinstance(start, Param) and start.function == function:

@@ -187,7 +187,7 @@ class Signals:
 
     def _levels_above(self, function: str, entry: Entry) -> Iterator[tuple[str, Entry, Told, Span | None]]:
         for _ in range(MOST_STEPS):
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None:
                 return
             sites = [site for (span, _), site in self._effects[came.caller].calls.items() if span == came.span]
@@ -295,7 +295,7 @@ class Signals:
             return found.pop() if len(found) == 1 else None
         if not isinstance(path, Param):
             return None
-        came = self._contexts.entries.get(function, {}).get(entry)
+        came = self._contexts.came(function, entry)
         if came is not None:
             given = self._contexts.given(came, function, path)
             return self._channel(given, came.caller, came.entry, steps - 1) if given is not None else None
@@ -325,7 +325,7 @@ class Signals:
             if function == owner:
                 yield entry
                 return
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             if came is None:
                 starter = self._contexts.roots[entry.context].starter or ""
                 if starter == owner or starter.startswith(f"{owner}."):

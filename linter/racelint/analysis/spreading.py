@@ -159,7 +159,9 @@ class Spreading:
         if any(_covers(e, entry) for e in same) or len(same) >= MOST_STATES:
             return False
         for e in same:
-            if _covers(entry, e) and known[e] is not None:
+            found_by = known[e] if _covers(entry, e) else None
+            if found_by is not None:
+                self._found.replaced[function_id, e] = found_by
                 del known[e]
         known[entry] = came
         return True

@@ -310,7 +310,7 @@ class Suspensions:
         """Whether a function on the way to an own instance has made it: each task that comes by has another one."""
         function, entry = spot.function, spot.entry
         for _ in range(MOST_CALLS):
-            came = self._contexts.entries.get(function, {}).get(entry)
+            came = self._contexts.came(function, entry)
             site = self._effects[came.caller].calls.get((came.span, function)) if came is not None else None
             if came is None or site is None:
                 return False
