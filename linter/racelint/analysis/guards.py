@@ -28,10 +28,11 @@ from racelint.analysis.places import (
     sides,
 )
 from racelint.analysis.races import MOST_PAIRS, Races
-from racelint.analysis.spots import Pair, Spot
+from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import MOST_CALLS, NEAR
+from racelint.span import Span
 
 CONTRACT = re.compile(
     r"(lock\w*|mutex\w*|mu)\s+(must|should|has to|needs? to|is)\s+(already\s+)?(be\s+)?(held|acquired|taken)"
@@ -403,8 +404,23 @@ class Guards:
                 continue
             for other in spots:
                 if other.access.kind in RESIZES and other.access.detail in HANDED and not isinstance(other.access, Act):
+                    if self._is_used_at_once(place, spot, other, spots):
+                        continue
                     yield Pair(place, spot, other, "hand-out", "guard", 2 if other.located.certain else 1)
                     break
+
+    def _is_used_at_once(self, place: Place, handed: Spot, other: Spot, spots: list[Spot]) -> bool:
+        """Whether all that get a live container use it where they ask for it, and do not meet a change of it there."""
+        if not self._races.memory.governs(handed.function):
+            return False
+        if None in self._contexts.entries.get(handed.function, {}).values():
+            return False  # callers that nobody sees
+        calls = [(caller, span) for caller, span, callee in self._contexts.sites if callee == handed.function]
+        uses = [[spot for spot in spots if _stands_at(spot, *call)] for call in calls]
+        return all(uses) and all([self._is_silent(place, other, use) for each in uses for use in each])
+
+    def _is_silent(self, place: Place, change: Spot, use: Spot) -> bool:
+        return isinstance(self._races.judge(place, change, use), Silence)
 
     def _at_call(self, breach: Spot) -> Spot | None:
         """The call of a function whose name says that the caller holds the lock, by a caller that does not."""
@@ -450,6 +466,11 @@ class Guards:
             return True
         named = function.name.lower().endswith(("_locked", "locked", "_unlocked", "nolock", "_no_lock", "_unsafe"))
         return named or bool(CONTRACT.search(function.doc)) or is_deliberate(function.doc)
+
+
+def _stands_at(spot: Spot, function: str, span: Span) -> bool:
+    """Whether an access of a function is of what it gets in the line of a call."""
+    return spot.function == function and spot.access.span.line == span.line
 
 
 def _guarding(spot: Spot) -> frozenset[str]:
