@@ -120,11 +120,15 @@ class Gates:
     def _stored(self, place: Place) -> set[Span]:
         """Where the package of a type gives fields of a name a value, whatever they belong to."""
         if place not in self._stores:
-            module = place.owner.partition(":")[0]
-            functions = self._symbols.functions.values()
-            bodies = tuple([f.body for source, f in functions if source.name == module and source.reported])
-            self._stores[place] = {span for node in records(bodies) for span in _stores(node, place.name)}
+            self._stores[place] = stores_of(self._symbols, place)
         return self._stores[place]
+
+
+def stores_of(symbols: Symbols, place: Place) -> set[Span]:
+    """Where the package of a type gives fields of a name a value, whatever they belong to."""
+    module, functions = place.owner.partition(":")[0], symbols.functions.values()
+    bodies = tuple([f.body for source, f in functions if source.name == module and source.reported])
+    return {span for node in records(bodies) for span in _stores(node, place.name)}
 
 
 def found(test: Expr, *, outcome: bool) -> Iterator[tuple[Span, bool]]:

@@ -269,7 +269,9 @@ class Guards:
             or self._races.callers.is_driven_instead(other, breach)
         ):
             return None
-        order, closing = self._races.order, self._races.closing
+        order, closing, handing = self._races.order, self._races.closing, self._races.handing
+        if handing.order(breach, other, self._races.spots) or handing.order(other, breach, self._races.spots):
+            return None
         if closing.order(breach, other) or closing.order(other, breach):
             return None
         if order.comes_before(breach, other) or order.comes_before(other, breach) or order.signals.order(breach, other):

@@ -30,6 +30,7 @@ from racelint.analysis.effects import (
 from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import CONSTRUCTORS, Gathering
 from racelint.analysis.goroutines import Goroutines
+from racelint.analysis.handover import HandingOver
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
@@ -81,6 +82,7 @@ class Races:
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self._contradictions = Contradictions(symbols, effects, places, contexts)
+        self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
@@ -214,6 +216,8 @@ class Races:
             or order.is_before(write, other)
             or order.is_before(other, write)
             or self._gates.order(write, other, self.spots)
+            or self.handing.order(write, other, self.spots)
+            or self.handing.order(other, write, self.spots)
             or self.closing.order(write, other)
             or self.closing.order(other, write)
         ):
