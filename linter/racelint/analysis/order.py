@@ -15,6 +15,7 @@ from racelint.analysis.lifecycle import is_lifecycle, is_registration
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
+from racelint.analysis.readiness import Readiness
 from racelint.analysis.rounds import Rounds
 from racelint.analysis.settled_tests import found_empty
 from racelint.analysis.signals import Signals
@@ -23,7 +24,7 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import GIVEN, LOCAL, POOLS, TASKS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
-from racelint.model import Const, Function, Make
+from racelint.model import Function
 from racelint.span import Span
 
 MOST_STEPS = 3  # calls through which a starter demands something
@@ -49,7 +50,7 @@ class Order:
         self._parting = Parting(symbols, effects, contexts)
         self._kept: dict[Place, bool] = {}
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
-        self._given: dict[tuple[str, str], bool] = {}  # by a type and a field of it
+        self._readiness = Readiness(symbols, effects, contexts, identity)
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
@@ -204,7 +205,7 @@ class Order:
         mine = under.get(function, frozenset())
         return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
 
-    def is_made_already(self, write: Spot, spots: Sequence[Spot]) -> bool:
+    def is_made_already(self, write: Spot, other: Spot, spots: Sequence[Spot]) -> bool:
         """Whether a store that is made only where nothing is yet has been made by a call before its context started.
 
         `if helper == nil { helper = ... }` in what the program calls before it starts anything. `spots` are all
@@ -219,9 +220,12 @@ class Order:
         if kind != "global" and not self._is_kept(write.located.place, spots):
             return False
         context = self._contexts.roots[write.entry.context]
-        if by_steps and kind == "field" and self._is_always_given(write.located.place):
+        if by_steps and kind == "field" and self._readiness.is_always_given(write.located.place):
             return True
-        setters = {function, *[s.function for s in spots if kind == "field" and s.access.kind == "store"]}
+        stores = [s for s in spots if s.access.kind == "store"]
+        if by_steps and kind == "field" and self._readiness.is_filled(write, other, stores):
+            return True
+        setters = {function, *[s.function for s in stores if kind == "field"]}
         if any(self._has_called(context, setter) for setter in setters):
             return True
         if by_steps and kind == "field" and context.starter is None and not context.is_external:
@@ -235,19 +239,6 @@ class Order:
             entry.context != write.entry.context and self._memory.is_started_later(function, entry, context, span=span)
             for entry in self._contexts.entries.get(function, ())
         )
-
-    def _is_always_given(self, place: Place) -> bool:
-        """Whether whoever makes an object of a type gives it something for a field, in the literal."""
-        key = (place.owner, place.name)
-        if key not in self._given:
-            made = {(f, span) for f, done in self._effects.items() for span, made in done.made if made == place.owner}
-            given = {
-                (function, store.base.span)
-                for function, store in self._symbols.stores(place.name)
-                if isinstance(store.base, Make) and store.value != Const(None)
-            }
-            self._given[key] = bool(made) and made <= given
-        return self._given[key]
 
     def _has_called(self, context: Context, function_id: str) -> bool:
         """Whether a context's starter, or whoever calls that, has surely called a function before the start.

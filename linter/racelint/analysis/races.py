@@ -211,7 +211,8 @@ class Races:
         if callers.is_driven_instead(write, other) or callers.is_driven_instead(other, write):
             return Silence.CALLERS
         if (
-            any(order.is_made_already(spot, self.spots.get(spot.located.place, ())) for spot in (write, other))
+            order.is_made_already(write, other, self.spots.get(write.located.place, ()))
+            or order.is_made_already(other, write, self.spots.get(other.located.place, ()))
             or order.is_after_end(write, other)
             or order.is_before(write, other)
             or order.is_before(other, write)

@@ -57,6 +57,10 @@ class SettledTests:
                 if not any(_changed_by(function, answer.path)):
                     yield answer
 
+    def is_changed(self, name: str) -> bool:
+        """Whether anybody changes a field or variable of a name, but of what he has made himself."""
+        return name in self._changed
+
     def _stays(self, path: Path, function_id: str, function: Function, asked: Span) -> bool:
         """Whether nothing on a path is changed but by the function itself, before it asks."""
         places = [place for name in path[1:] for place in self._changed.get(name, ())]

@@ -1,0 +1,394 @@
+"""Readiness: fields that are filled in where they are found empty, by who has surely done so before others come.
+
+`func NewPool() (*Pool, error) { p := &Pool{}; if err := p.open(); err != nil { return nil, err }; return p, nil }`:
+what `open` fills in where nothing is yet, it never fills in again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from racelint.analysis.branching import arms, blocks, leaves
+from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.identity import Identity
+from racelint.analysis.paths import root
+from racelint.analysis.places import Place
+from racelint.analysis.settled_tests import SettledTests
+from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
+from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Param, Site, Value
+from racelint.model import (
+    Assign,
+    Attr,
+    Block,
+    Branch,
+    Build,
+    Call,
+    Const,
+    Defer,
+    Expr,
+    Function,
+    Hold,
+    Jump,
+    Labelled,
+    Loop,
+    Make,
+    Name,
+    Op,
+    Spawn,
+    Stmt,
+    Try,
+    TypeRef,
+)
+from racelint.record import records
+from racelint.span import Span
+
+MOST_STEPS = 3  # calls through which a function fills something in
+POINTER, FAILURE = "*", "error"
+
+
+@dataclass(frozen=True, eq=False)
+class Fills:
+    """Where methods of a type fill in a field of their own object, or of a struct that is a part of it."""
+
+    owner: str
+    place: Place
+    spots: dict[str, list[Span]]  # by the function
+
+
+class Readiness:
+    """Answers for stores that are made only where nothing is yet, in fields that are never emptied again."""
+
+    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, identity: Identity) -> None:
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._identity = identity
+        self._settled = SettledTests(effects)
+        self._given: dict[tuple[str, str], frozenset[tuple[str, Span]]] = {}  # by a type and a field of it
+        self._fills: dict[tuple[str, tuple[str, ...]], Fills | None] = {}
+        self._fillers: dict[tuple[Fills, str, Span], list[str]] = {}
+        self._parts: set[str] | None = None
+
+    def is_always_given(self, place: Place) -> bool:
+        """Whether whoever makes an object of a type gives it something for a field, in the literal."""
+        made = {(f, span) for f, done in self._effects.items() for span, made in done.made if made == place.owner}
+        return bool(made) and made <= self._givers(place)
+
+    def _givers(self, place: Place) -> frozenset[tuple[str, Span]]:
+        """The literals, by their functions, that give something for a field."""
+        key = (place.owner, place.name)
+        if key not in self._given:
+            self._given[key] = frozenset(
+                [
+                    (function, store.base.span)
+                    for function, store in self._symbols.stores(place.name)
+                    if isinstance(store.base, Make) and store.value != Const(None)
+                ]
+            )
+        return self._given[key]
+
+    def is_filled(self, write: Spot, other: Spot, setters: Sequence[Spot]) -> bool:
+        """Whether the field of an object is filled in before anybody else can know it, or before what leads to the
+        other access is started. `setters` are all stores of the place.
+        """
+        fills = self._fills_of(write, setters)
+        if fills is None:
+            return False
+        return self._is_filled_by_makers(fills, write, other) or self._is_filled_before(fills, write, other)
+
+    def _fills_of(self, write: Spot, setters: Sequence[Spot]) -> Fills | None:
+        owner, chain = self._symbols.owner_of(write.function), self._chain(write)
+        if not chain or owner not in self._symbols.types:
+            return None  # a closure, or another object
+        if (owner, chain) not in self._fills:
+            found: dict[str, list[Span]] = defaultdict(list)
+            for spot in setters:
+                if self._chain(spot) == chain and self._symbols.owner_of(spot.function) == owner:
+                    found[spot.function].append(spot.access.span)
+            asked = all([self._is_asked_for(spot) for spot in setters])
+            self._fills[owner, chain] = Fills(owner, write.located.place, found) if asked else None
+        return self._fills[owner, chain]
+
+    def _is_asked_for(self, store: Spot) -> bool:
+        """Whether a test of the field itself stands before a store, not only one of another field of the object."""
+        body, name = self._symbols.functions[store.function][1].body, store.located.place.name
+        tests = [branch.test for branch, _ in arms(body, store.access.span)]
+        return any(isinstance(part, Attr) and part.name == name for test in tests for part in records(test))
+
+    def _chain(self, spot: Spot) -> tuple[str, ...]:
+        """The fields that lead from a method's own object to a place, all but the last of them structs in it."""
+        names: list[str] = []
+        path: Value = spot.access.path
+        while isinstance(path, Field):
+            names.append(path.name)
+            path = path.base
+        if not isinstance(path, Param | Captured) or not self._symbols.is_instance_of(path):
+            return ()
+        chain, owner = tuple(reversed(names)), self._symbols.owner_of(path.function)
+        return chain if all([self._is_part(owner, name) for name in chain[:-1]]) else ()
+
+    def _is_part(self, owner: str, name: str) -> bool:
+        """Whether a field of a type holds a struct, no pointer to one."""
+        if owner not in self._symbols.types or name not in self._symbols.types[owner][1].fields:
+            return False
+        annotation = self._symbols.types[owner][1].fields[name].annotation
+        return annotation is not None and annotation.name != POINTER
+
+    def _is_filled_by_makers(self, fills: Fills, write: Spot, other: Spot) -> bool:
+        """Whether whoever makes an object fills in the field before anybody else can know it."""
+        made = [
+            (maker, span)
+            for maker in sorted(self._identity.makers(fills.owner))
+            for span, type_id in self._effects[maker].made
+            if type_id == fills.owner or type_id in self._symbols.subtypes(fills.owner)
+        ]
+        if not made or self._is_made_within(fills.owner):
+            return False
+        contexts = {write.entry.context, other.entry.context}
+        return all([self._is_filled_by_maker(fills, maker, span, contexts) for maker, span in made])
+
+    def _is_made_within(self, type_id: str) -> bool:
+        """Whether structs of a type are parts of others, made with them."""
+        if self._parts is None:
+            fields = [f for _, record in self._symbols.types.values() for f in record.fields.values()]
+            self._parts = {name for each in fields if each.annotation for name in _held(each.annotation)}
+        return type_id.rpartition(":")[2] in self._parts
+
+    def _is_filled_by_maker(self, fills: Fills, maker: str, made: Span, contexts: set[int]) -> bool:
+        if fills.place.owner == fills.owner and (maker, made) in self._givers(fills.place):
+            return True
+        key = (fills, maker, made)
+        if key not in self._fillers:
+            self._fillers[key] = list(self._called_by_maker(fills, maker, made))
+        under = self._contexts.started_under
+        return any([under.get(each, frozenset()).isdisjoint(contexts) for each in self._fillers[key]])
+
+    def _called_by_maker(self, fills: Fills, maker: str, made: Span) -> Iterator[str]:
+        """The methods that fill in the field of a new object, and are surely called before others can know that."""
+        body = self._symbols.functions[maker][1].body
+        for site in self._effects[maker].calls.values():
+            own, callee = site.receiver, site.callee
+            if not isinstance(own, Fresh) or not isinstance(callee, str) or own.site != Site(maker, made):
+                continue
+            if self._is_known(maker, own, site) or not _is_next(body, made, site.span):
+                continue
+            if self._fills_surely(fills, callee, heeds=_heeds(body, site.span)):
+                yield callee
+
+    def _is_known(self, maker: str, made: Value, site: CallSite) -> bool:
+        """Whether something that may run at a call knows what was made."""
+        effects = self._effects[maker]
+        started = [start for start in effects.starts.values() if start.span in site.running]
+        if any([root(value) == made for start in started for value in start.knows()]):
+            return True
+        return bool(effects.disclosed.get(made, set()) & site.running) or (made in effects.escaped and bool(started))
+
+    def _is_filled_before(self, fills: Fills, write: Spot, other: Spot) -> bool:
+        """Whether who starts what leads to an access has filled in the field of that very object first."""
+        context = self._contexts.roots[other.entry.context]
+        if context.starter is None or context.span is None or self._chain(other) != self._chain(write):
+            return False
+        way = self._contexts.way(other.function, other.entry)
+        if not self._is_started_on_own(context) or not all(map(self._is_own, way)):
+            return False
+        entries = self._contexts.entries.get(context.starter, ())
+        ways = [self._contexts.steps(context.starter, entry, context.span) for entry in entries]
+        return bool(ways) and all(any(self._fills_on(fills, way)) for way in ways)
+
+    def _is_own(self, call: tuple[str, Span]) -> bool:
+        """Whether a function calls a method of its own object, or of the one of the method around it."""
+        function_id, span = call
+        receivers = [site.receiver for site in self._effects[function_id].calls.values() if site.span == span]
+        return bool(receivers) and all(
+            isinstance(receiver, Param | Captured) and self._symbols.is_instance_of(receiver) for receiver in receivers
+        )
+
+    def _is_started_on_own(self, context: Context) -> bool:
+        """Whether a method starts another one of its own object, or a closure, which knows that."""
+        starts = self._effects[context.starter or ""].starts.values()
+        callees = [start.callee for start in starts if start.span == context.span]
+        return bool(callees) and all(self._is_of_own(callee, context.starter or "") for callee in callees)
+
+    def _is_of_own(self, callee: Value, starter: str) -> bool:
+        if not isinstance(callee, FunctionValue):
+            return False
+        if callee.receiver is None:
+            return callee.function.startswith(f"{starter}.")
+        return self._symbols.is_instance(callee.receiver)
+
+    def _fills_on(self, fills: Fills, way: list[tuple[str, Span]]) -> Iterator[bool]:
+        """Whether each method on a way has filled in the field of its own object, as long as it is the same one."""
+        *calls, (function_id, span) = way
+        yield self._fills_before(fills, function_id, span)
+        for call in reversed(calls):
+            if not self._is_own(call):
+                return
+            yield self._fills_before(fills, *call)
+
+    def _fills_before(self, fills: Fills, function_id: str, before: Span) -> bool:
+        """Whether a method has surely filled in the field when it comes to a spot."""
+        if self._symbols.owner_of(function_id) != fills.owner:
+            return False
+        body = self._symbols.functions[function_id][1].body
+        asks = self._asks(fills, function_id)
+        if any([_comes_before(body, span, before, asks) for span in fills.spots.get(function_id, ())]):
+            return True
+        return any(
+            _comes_before(body, site.span, before, _never) and self._fills_surely(fills, callee, heeds=heeds)
+            for callee, site, heeds in self._own_calls(function_id)
+        )
+
+    def _own_calls(self, function_id: str) -> Iterator[tuple[str, CallSite, bool]]:
+        """The calls of methods of the own object, and whether the function heeds it if one has failed."""
+        body = self._symbols.functions[function_id][1].body
+        for site in self._effects[function_id].calls.values():
+            if isinstance(site.callee, str) and site.receiver is not None and self._symbols.is_instance(site.receiver):
+                yield site.callee, site, _heeds(body, site.span)
+
+    def _fills_surely(self, fills: Fills, function_id: str, *, heeds: bool, steps: int = MOST_STEPS) -> bool:
+        """Whether a method has filled in the field when it returns; `heeds`: without an error."""
+        if function_id not in self._effects:
+            return False
+        function = self._symbols.functions[function_id][1]
+        asks = self._asks(fills, function_id)
+
+        def may_leave(jump: Jump) -> bool:
+            return heeds and _fails(function, jump)
+
+        if any([_passes(function.body, span, may_leave, asks) for span in fills.spots.get(function_id, ())]):
+            return True
+        return steps > 0 and any(
+            _passes(function.body, site.span, may_leave, asks)
+            and self._fills_surely(fills, callee, heeds=heeds and heeded, steps=steps - 1)
+            for callee, site, heeded in self._own_calls(function_id)
+        )
+
+    def _asks(self, fills: Fills, function_id: str) -> Callable[[Expr], bool]:
+        """Whether a test asks only for the field, and for what has one answer as long as an object lives."""
+        own, name = self._symbols.functions[function_id][1].own, fills.place.name
+
+        def asks(test: Expr) -> bool:
+            parts = list(records(test))
+            if any([isinstance(part, Call) or (isinstance(part, Name) and part.name != own) for part in parts]):
+                return False
+            fields = {part.name for part in parts if isinstance(part, Attr)}
+            return name in fields and not any(map(self._settled.is_changed, fields - {name}))
+
+        return asks
+
+
+def _never(_: Expr) -> bool:
+    return False
+
+
+def _held(ref: TypeRef) -> Iterator[str]:
+    """The names of the types of which a type's values hold a whole one."""
+    if ref.name != POINTER:
+        yield ref.name.rpartition(".")[2]
+        for arg in ref.args:
+            yield from _held(arg)
+
+
+def _fails(function: Function, jump: Jump) -> bool:
+    """Whether a return says that something has failed."""
+    returns = function.returns
+    last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
+    value = _last(jump.value)
+    return last is not None and last.name == FAILURE and value is not None and value != Const(None)
+
+
+def _last(value: Expr | None) -> Expr | None:
+    return value.parts[-1] if isinstance(value, Build) and value.parts else value
+
+
+def _passes(block: Block, spot: Span, may_leave: Callable[[Jump], bool], asks: Callable[[Expr], bool]) -> bool:
+    """Whether who passes a block passes a spot in it, or finds filled in what that fills; else he leaves as he may."""
+    for stmt in block:
+        if stmt.span.holds(spot):
+            return _passes_in(stmt, spot, may_leave, asks)
+        found = isinstance(stmt, Branch) and leaves(stmt.then) and _finds(stmt.test) and asks(stmt.test)
+        jumps = [part for part in records((stmt,)) if isinstance(part, Jump) and part.kind == "return"]
+        if not found and not all(map(may_leave, jumps)):
+            return False
+    return False
+
+
+def _finds(test: Expr) -> bool:
+    """Whether a test holds where something is there."""
+    return isinstance(test, Op) and test.operator in ("is not", "!=")
+
+
+def _passes_in(stmt: Stmt, spot: Span, may_leave: Callable[[Jump], bool], asks: Callable[[Expr], bool]) -> bool:
+    match stmt:
+        case Hold(body=body) if any([each.span.holds(spot) for each in body]):
+            return _passes(body, spot, may_leave, asks)
+        case Branch(test=test, then=then, orelse=orelse) if any([each.span.holds(spot) for each in (*then, *orelse)]):
+            return asks(test) and _passes(then, spot, may_leave, asks)
+        case Branch(test=test):
+            return isinstance(test, Op)
+        case Loop() | Try() | Labelled() | Defer() | Spawn():
+            return False
+        case _:
+            return True
+
+
+def _comes_before(block: Block, spot: Span, before: Span, asks: Callable[[Expr], bool]) -> bool:
+    """Whether a spot has been passed, or what it fills has been found filled in, by who comes to another one."""
+    for stmt in block:
+        if stmt.span.holds(before):
+            inner = [each for each in blocks((stmt,)) if each != (stmt,) and any(s.span.holds(before) for s in each)]
+            return any(_comes_before(each, spot, before, asks) for each in inner)
+        if stmt.span.holds(spot):
+            return _passes_in(stmt, spot, lambda _: True, asks)
+    return False
+
+
+def _is_next(body: Block, made: Span, call: Span) -> bool:
+    """Whether who has made an object, and goes on with it, surely comes to a call: he gives it to nobody before."""
+    for block in blocks(body):
+        for index, stmt in enumerate(block):
+            if isinstance(stmt, Assign) and stmt.span.holds(made) and isinstance(stmt.targets[0], Name):
+                given = partial(_is_of_others, stmt.targets[0].name)
+                return _passes(block[index + 1 :], call, given, _never)
+    return False
+
+
+def _is_of_others(name: str, jump: Jump) -> bool:
+    """Whether a return does not give a variable, and cannot give it as a named result."""
+    if jump.value is None:
+        return False
+    return all(not isinstance(part, Name) or part.name != name for part in records((jump.value,)))
+
+
+def _heeds(body: Block, call: Span) -> bool:
+    """Whether a function that has got an error from a call leaves with one: `if err := f(); err != nil { return err }`.
+
+    Or it returns what it has got.
+    """
+    for block in blocks(body):
+        for index, stmt in enumerate(block):
+            if stmt.span.holds(call) and isinstance(stmt, Jump) and stmt.kind == "return":
+                return True
+            if stmt.span.holds(call) and isinstance(stmt, Assign) and index + 1 < len(block):
+                target, behind = _last(stmt.targets[-1]), block[index + 1]
+                return (
+                    isinstance(target, Name)
+                    and isinstance(behind, Branch)
+                    and leaves(behind.then)
+                    and _is_something(behind.test, target.name)
+                )
+    return False
+
+
+def _is_something(test: Expr, name: str) -> bool:
+    """Whether a test asks whether a variable holds something."""
+    match test:
+        case Op(operator="is not", operands=(Name(name=found), Const(value=None))):
+            return found == name
+        case _:
+            return False
