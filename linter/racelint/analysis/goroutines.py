@@ -8,7 +8,6 @@ from racelint.analysis.branching import are_alternatives
 from racelint.analysis.callers import Callers
 from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry, targets
 from racelint.analysis.effects import CONTAINERS, Access, Effects, is_constant
-from racelint.analysis.handingover import HandingOver
 from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
 from racelint.analysis.lifecycle import decodes, prepares, serves
@@ -22,6 +21,7 @@ from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
 from racelint.analysis.strangers import REQUESTED, Strangers
+from racelint.analysis.succession import Succession
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
@@ -51,7 +51,7 @@ class Goroutines:
         self._strangers = strangers
         self._repeating = repeating
         self._own_runs = own_runs
-        self._handing_over = HandingOver(symbols, contexts)
+        self._succession = Succession(symbols, contexts)
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
@@ -68,7 +68,7 @@ class Goroutines:
             other.function, other.entry, one, span=other.access.span
         ):
             return Silence.ORDERED
-        if self._handing_over.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
+        if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT
         if write.located.place.kind == "captured":
             return self._captured(write, one, other, two)

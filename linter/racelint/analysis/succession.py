@@ -1,4 +1,4 @@
-"""Handing over: what a goroutine starts as the last thing it does, so that the next one does the same work anew.
+"""Succession: what a goroutine starts as the last thing it does, so that the next one does the same work anew.
 
 `defer func() { if recover() != nil { go r.run() } }()` in `run` itself: the one has ended when the next begins.
 """
@@ -12,7 +12,7 @@ from racelint.record import records
 from racelint.span import Span
 
 
-class HandingOver:
+class Succession:
     """Finds goroutines of which one takes over from the other."""
 
     def __init__(self, symbols: Symbols, contexts: Contexts) -> None:
