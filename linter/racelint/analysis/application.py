@@ -10,6 +10,7 @@ from collections import defaultdict
 
 from racelint.analysis.contexts import targets
 from racelint.analysis.edges import Edges
+from racelint.analysis.effects import UNCOUNTED
 from racelint.analysis.importing import package_of
 from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import Product
@@ -19,7 +20,7 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge
-from racelint.model import TypeRef
+from racelint.model import Function, TypeRef
 
 SORTED = frozenset({"Len", "Less", "Swap"})  # what `sort` asks for, as does `container/heap`
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
@@ -32,10 +33,11 @@ class Application:
         self._symbols = symbols
         self._annotations = types.annotations
         self._programs = Programs(symbols)
-        self._asked: dict[str, set[str]] = defaultdict(set)  # where objects of unknown type are asked for a method
+        self._asked: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        # where objects of unknown type are asked for a method, and with how many arguments
         for function_id, effects in product.effects.items():
-            for name in effects.asked:
-                self._asked[name].add(package_of(self._module(function_id)))
+            for name, count in effects.asked:
+                self._asked[name].add((package_of(self._module(function_id)), count))
         used = edges.called | {
             target.function
             for each in product.effects.values()
@@ -67,14 +69,14 @@ class Application:
             return self._is_left_over(function_id)
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
-            named = function.name in START or function.name in self._asked
+            named = function.name in START or bool(self._asking(function))
             return inside and "." not in function.qualname and not named
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object
         if owner in self._handed and not self._is_of_program(function_id):
             return False
-        if self._is_asked(owner, function.name):
+        if self._is_asked(owner, function):
             return False
         return not self._is_behind_interface(owner, function.name)
 
@@ -104,13 +106,23 @@ class Application:
             return True
         return any(self._names_own(function_id, arg) for arg in ref.args)
 
-    def _is_asked(self, owner: str, name: str) -> bool:
+    def _asking(self, function: Function) -> set[str]:
+        """The packages in which objects of unknown type are asked for a method of a name, with as many arguments."""
+        own = function.parameters[1:] if function.owner else function.parameters
+        open_end = any([parameter.kind == "variadic" for parameter in own])
+        return {
+            package
+            for package, count in self._asked.get(function.name, ())
+            if count in (UNCOUNTED, len(own)) or (open_end and count >= len(own) - 1)
+        }
+
+    def _is_asked(self, owner: str, function: Function) -> bool:
         """Whether an object of unknown type is asked for a method, which may be of a type.
 
         Where an interface of the program has the method, who asks knows the type, or that interface.
         """
-        asking = self._asked.get(name, set())
-        interfaces = [each for each in self._offering.get(name, ()) if owner in self._symbols.subtypes(each)]
+        asking = self._asking(function)
+        interfaces = [each for each in self._offering.get(function.name, ()) if owner in self._symbols.subtypes(each)]
         if not interfaces:
             return bool(asking)
         known = {package_of(each.rpartition(":")[0]) for each in (owner, *interfaces)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis.body import Keywords, visible
-from racelint.analysis.effects import CALLABLE
+from racelint.analysis.effects import CALLABLE, UNCOUNTED
 from racelint.analysis.library import Library
 from racelint.analysis.paths import Substitute, bounded, element, root, union, unite
 from racelint.analysis.replay import Replay
@@ -32,7 +32,7 @@ from racelint.analysis.values import (
     Values,
 )
 from racelint.knowledge.sharing import split
-from racelint.model import Attr, Build, Call, Const, Expr, Function, Item, Jump, Name, Op, Source, Star
+from racelint.model import Attr, Build, Call, Const, Expr, Function, Imported, Item, Jump, Name, Op, Source, Star
 from racelint.span import Span
 
 TAKING = frozenset(
@@ -151,8 +151,25 @@ class Calls(Replay, Library):
         bases = self.use(call.func.base, state)
         self.summaries.usage.method_call(self.id, call.func.name)
         if not self.traits.atomic_steps and any([self._may_be_own(base) for base in bases]):
-            self.effects.asked.add(call.func.name)
+            self.effects.asked.add((call.func.name, self._count(call)))
         return unite([self._method(base, call.func.name, call, state) for base in bases])
+
+    def _count(self, call: Call) -> int:
+        """How many arguments a call gives; a single one that is a call may be all the results of a function.
+
+        Methods of libraries' objects hardly ever stand there with several.
+        """
+        if any([isinstance(arg, Star) for arg in call.args]):
+            return UNCOUNTED
+        if len(call.args) != 1 or not isinstance(call.args[0], Call):
+            return len(call.args)
+        match call.args[0].func:
+            case Attr(base=base, name=name) if not isinstance(base, Imported) and not self.symbols.returns_several(
+                name
+            ):
+                return 1
+            case _:
+                return UNCOUNTED
 
     def _instantiated(self, func: Expr, state: State) -> Values:
         """A generic function whose type arguments are written; it looks like an element of something."""
@@ -336,7 +353,7 @@ class Calls(Replay, Library):
                 if receiver is not None and not self.traits.duck_typed:
                     outright = self._outright(function, receiver, args, call, state)
                     if outright is not None:
-                        self.effects.asked.add(self.symbols.functions[function][1].name)
+                        self.effects.asked.add((self.symbols.functions[function][1].name, UNCOUNTED))
                         return outright
                 return self._call_function(function, receiver, args, keywords, call, state)
             case TypeValue(type=type_id) if self.traits.duck_typed:

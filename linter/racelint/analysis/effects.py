@@ -38,6 +38,7 @@ OWN_KEY = "own"  # of an entry that is updated: by a key that the function was g
 MEASURED = "measured"  # of a test by size: more or less than something
 UNKNOWN_KIND = "?"  # of a container
 OF_OBJECT = "."  # marks a queue that each object of a class has for itself
+UNCOUNTED = -1
 TOLD = "told"  # of a read of a number or a text that only goes into a log, where a step is not atomic
 WRITES = IN_PLACE | {"store", "update", "delete", "alter"}
 # Accesses of what is in a container.
@@ -221,7 +222,8 @@ class Effects:
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     of_call: set[Span] = field(default_factory=set)  # stores of what this very call was given, or a part of it
     polls: bool = False  # waits for any of its inputs, as each turn of a service's loop does
-    asked: set[str] = field(default_factory=set)  # methods that are handed on, or called of objects of unknown type
+    asked: set[tuple[str, int]] = field(default_factory=set)
+    # methods that are handed on, or called of objects of unknown type; how many arguments they get, or `UNCOUNTED`
     demanded: set[str] = field(default_factory=set)  # methods of many classes below that are called on the own object
     handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
     owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too

@@ -115,7 +115,7 @@ class EntryPoints:
 
     def _by_signature(self, row: EntryRow) -> Iterator[Context]:
         """Functions that take just what a library gives to those that it calls."""
-        asked = {name for each in self._product.effects.values() for name in each.asked}
+        asked = {name for each in self._product.effects.values() for name, _ in each.asked}
         for function_id, (_, function) in self._symbols.functions.items():
             if row.methods and not any(fnmatch.fnmatchcase(function.name, pattern) for pattern in row.methods):
                 continue

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from racelint.analysis.calls import is_abstract
 from racelint.analysis.conditions import Conditions, is_path
 from racelint.analysis.deferring import Deferring
+from racelint.analysis.effects import UNCOUNTED
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, one_of, only, union, unite
@@ -134,7 +135,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             case Attr(base=base, name=name, span=span):
                 found = unite([self.attribute(value, name, span, state) for value in self.use(base, state)])
                 if not self.traits.atomic_steps and any([isinstance(value, FunctionValue) for value in found]):
-                    self.effects.asked.add(name)  # whoever has the method calls it
+                    self.effects.asked.add((name, UNCOUNTED))  # whoever has the method calls it
                 return found
             case Call():
                 return self.call(expr, state)

@@ -73,6 +73,7 @@ class Symbols:
         self._below: dict[str, frozenset[str]] = {}
         self.stored_from_outside: set[str] = set()
         self.mentioned: set[str] = set()  # names of what is not only called, where calls say whom they mean
+        self._of_several: set[str] | None = None  # names of functions that return several values
         self.spoken_of: set[str] = set()  # these, and what is called anywhere, in tests and other builds, too
         self._stores: dict[str, list[tuple[str, AttributeStore]]] = defaultdict(list)
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
@@ -606,6 +607,13 @@ class Symbols:
         """The calls of anything by a name that give something, each with the id of the function in which it stands."""
         for module, made in self._constructions.get(name, ()):
             yield f"{module}:{made.function}", made.call
+
+    def returns_several(self, name: str) -> bool:
+        """Whether some function of a name returns more than one value, in languages where that is no tuple."""
+        if self._of_several is None:
+            functions = [function for _, function in self.functions.values()]
+            self._of_several = {f.name for f in functions if f.returns is not None and f.returns.name == "results"}
+        return name in self._of_several
 
     def owners(self, name: str) -> list[str]:
         """The types that define a method of this name themselves."""
