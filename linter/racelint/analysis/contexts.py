@@ -133,6 +133,20 @@ class Contexts:
         came = self.entries.get(function, {}).get(entry)
         return came if came is not None else self.replaced.get((function, entry))
 
+    def comes_first(self, function: str, entry: Entry) -> bool:
+        """Whether no call on the way to an entry comes after one that has started something."""
+        if entry.before:
+            return True
+        for _ in range(MOST_STEPS):
+            came = self.came(function, entry)
+            if came is None:
+                return True
+            site = self.sites.get((came.caller, came.span, function))
+            if site is None or site.started:
+                return False
+            function, entry = came.caller, came.entry
+        return False
+
     def given(self, came: Came, callee: str, parameter: Param, *, elements: bool = False) -> Value | None:
         """What a call gives for a parameter, in the caller's terms; one of several only if `elements` are asked for."""
         site = self.sites.get((came.caller, came.span, callee))

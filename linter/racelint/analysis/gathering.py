@@ -70,6 +70,8 @@ class Gathering:
             if not is_possible(access.needs, entry):
                 continue
             receiver = self._receiver(function_id, located, access.path, entry)
+            if receiver == SHARED and not access.started:
+                receiver = self._of_part(function_id, access, entry)
             if receiver == FRESH and access.started and located.own and self._shares_itself(function_id):
                 receiver = ALIVE
             if located.place.kind != "field" or (located.own and name == "__init__"):
@@ -91,6 +93,17 @@ class Gathering:
                 return SHARED  # with what its maker has started
             return self._objects.of(inner.base if isinstance(inner, Field) else inner, function_id, entry)
         return entry.receiver if located.own or located.constructed else self._reached(path, function_id, entry)
+
+    def _of_part(self, function_id: str, access: Access | Act, entry: Entry) -> int:
+        """What an object in a part of a method's own instance is to the context."""
+        if self._places.parts is None or self._memory.governs(function_id):
+            return SHARED
+        if not self._contexts.comes_first(function_id, entry):
+            return SHARED  # what was started may be one of the parts
+        path = access.path
+        while isinstance(path, Element | Member):
+            path = path.base
+        return self._places.parts.of(path.base, entry.receiver) if isinstance(path, Field) else SHARED
 
     def _shares_itself(self, function_id: str) -> bool:
         """Whether a method starts something on its own instance: whoever has made that, it is known to others now."""

@@ -44,6 +44,10 @@ class Objects:
         found = self._of(path, function, entry, steps)
         return SHARED if found == MAYBE and self._is_the_one(path) else found
 
+    def comes_first(self, function: str, entry: Entry) -> bool:
+        """Whether a function is entered before its context has started anything."""
+        return self._contexts.comes_first(function, entry)
+
     def _is_the_one(self, path: Value | None) -> bool:
         """Whether there is only one object of a type; what lies in a container is one of several."""
         if path is None or isinstance(path, Element | Member):

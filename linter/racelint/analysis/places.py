@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from racelint.analysis.effects import CallSite
 from racelint.analysis.lent import Lent
@@ -18,6 +19,9 @@ from racelint.knowledge import Knowledge
 from racelint.model import Assigned, Attr, Call, Const, Expr, Name, Op
 from racelint.model import Field as FieldRecord
 from racelint.record import Record
+
+if TYPE_CHECKING:
+    from racelint.analysis.parts import Parts
 
 ASYNC = "~"  # marks locks between tasks
 SHARED_SIDE = "^"  # marks the side of a lock that does not exclude itself
@@ -68,9 +72,11 @@ class Places:
         knowledge: Knowledge,
         given_locks: Mapping[tuple[str, str], Value] | None = None,
         usage: Usage | None = None,
+        parts: Parts | None = None,
     ) -> None:
         self._symbols = symbols
         self._types = types
+        self.parts = parts
         self._concurrency = knowledge.concurrency
         self.knowledge = knowledge
         self._located: dict[Value, Located | None] = {}

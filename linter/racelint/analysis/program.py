@@ -32,6 +32,7 @@ from racelint.analysis.loading import Loading
 from racelint.analysis.mentions import Mentions
 from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.overwriting import Overwriting
+from racelint.analysis.parts import Parts
 from racelint.analysis.places import Place, Places
 from racelint.analysis.product import Product
 from racelint.analysis.races import Races, one_a_cause, together
@@ -230,7 +231,9 @@ class Program:
             found = self._summaries.effects  # in the order in which they were asked for
             effects = {function_id: found[function_id] for function_id, *_ in self.functions() if function_id in found}
             known = self._summaries
-            places = Places(self._symbols, self._types, self._knowledge, known.hints.given_locks, known.usage)
+            places = Places(
+                self._symbols, self._types, self._knowledge, known.hints.given_locks, known.usage, Parts(known)
+            )
             declared = Declared(self._symbols, self._types, self._knowledge, places)
             contexts = Finder(self._symbols, self._types, self._knowledge, self._summaries, places, declared).run()
             is_one = Confinement(self._symbols, contexts, declared).is_one if declared.confined_functions else None

@@ -122,6 +122,8 @@ class Receivers:
             itself = isinstance(site.receiver, Param) and self._symbols.is_instance(site.receiver)
             goes_on = found == FRESH and itself and site.started and caller in self._alive.starters
             return ALIVE if goes_on else found
+        if (found := self._of_part(entry, site, caller)) != SHARED:
+            return found
         match site.receiver:
             case Fresh(type=name) as own:
                 made = self._symbols.functions[callee][1].name == "__init__"  # whoever makes an object is alone with it
@@ -130,10 +132,7 @@ class Receivers:
                 known = self._is_active(name) or self._objects.is_handed_over(own, caller, site.span)
                 return SHARED if known else FRESH
             case Param(function=caller) as own if self._symbols.is_instance(own):
-                if site.started and self._symbols.functions[caller][1].name == "__init__":
-                    return SHARED  # others may know it by now
-                goes_on = entry.receiver == FRESH and site.started and caller in self._alive.starters
-                return ALIVE if goes_on else entry.receiver
+                return self._of_whole(entry, site, caller)
             case Param(function=caller) as given if self._places.is_handed(given):
                 return SHARED  # what is started has it, and others
             case Field() as path:
@@ -146,7 +145,7 @@ class Receivers:
                         return SHARED
                     base = base.base
                 if isinstance(base, Param):
-                    return entry.receiver if self._symbols.is_instance(base) else MAYBE
+                    return self._of_whole(entry, site, caller) if self._symbols.is_instance(base) else MAYBE
                 return SHARED
             case None | TypeValue() | Global():
                 return SHARED
@@ -158,6 +157,21 @@ class Receivers:
                 return SHARED
             case _:
                 return MAYBE
+
+    def _of_whole(self, entry: Entry, site: CallSite, caller: str) -> int:
+        """What the caller's own instance is to the context by then."""
+        if site.started and self._symbols.functions[caller][1].name == "__init__":
+            return SHARED  # others may know it by now
+        goes_on = entry.receiver == FRESH and site.started and caller in self._alive.starters
+        return ALIVE if goes_on else entry.receiver
+
+    def _of_part(self, entry: Entry, site: CallSite, caller: str) -> int:
+        """What lies in a field of the caller's own instance, which nobody else may have yet."""
+        if self._places.parts is None or not isinstance(site.receiver, Field | Element | Member) or site.started:
+            return SHARED
+        if not self._objects.comes_first(caller, entry):
+            return SHARED  # what was started may be one of the parts
+        return self._places.parts.of(site.receiver, self._of_whole(entry, site, caller))
 
     def _is_running(self, made: Fresh, caller: str, site: CallSite) -> bool:
         """Whether something may run beside a call on an object made by the caller: what the caller or the object itself

@@ -34,6 +34,10 @@ class Usage:
         """What the calls that are known pass for a parameter."""
         return [arguments[index] for arguments in self._calls.get(function, {}).values() if index < len(arguments)]
 
+    def given(self, function: str) -> list[tuple[str, list[Values]]]:
+        """What the calls that are known pass for all parameters, each with the function that does so."""
+        return [(caller, arguments) for (caller, _), arguments in self._calls.get(function, {}).items()]
+
     def callers(self, function: str) -> list[str]:
         """The functions that are known to call one, sorted."""
         return sorted({caller for caller, _ in self._calls.get(function, {})})
