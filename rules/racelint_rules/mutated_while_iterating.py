@@ -167,7 +167,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     change after which the helper raises counts as if the loop went on, and so does one in a branch that another bug
     keeps from ever being taken. Objects that refer back to the container by another path (`child.parent.children`) are
     different paths to the analysis. Classes of libraries are known as far as the knowledge tables go; containers of an
-    unknown class are not reported on.
+    unknown class are not reported on. Elements of lxml, whose iterators have the next child at hand, are told from
+    those of `xml.etree` by what the file imports, or, if that is neither, by what those files import that import it.
     """
     places: dict[tuple[str, int], list[IterationConflict]] = {}
     for conflict in program.iteration_conflicts():

@@ -34,6 +34,7 @@ from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.overwriting import Overwriting
 from racelint.analysis.parts import Parts
 from racelint.analysis.places import Place, Places
+from racelint.analysis.prefetching import SNAPSHOT, Prefetching
 from racelint.analysis.product import Product
 from racelint.analysis.races import Races, one_a_cause, together
 from racelint.analysis.sending import Sending
@@ -122,6 +123,7 @@ class Program:
         with _deep_recursion():
             conflicts = list(self._conflicts())  # by then all calls are known
             product = Product(self._symbols, self._summaries.effects)
+            prefetching = Prefetching(self._symbols)
             mentions = Mentions(self._symbols, product, self._knowledge) if conflicts else None
             for found in conflicts:
                 conflict = self._typed(found)
@@ -129,7 +131,8 @@ class Program:
                     conflict = conflict._replace(doubtful=True)
                 row = self._knowledge.kinds.get(conflict.kind)
                 handed = handed_out(conflict, self._summaries.effects, self._symbols)
-                yield told(conflict, describe, row.live if row else "", row.growth if row else "", handed)
+                live = row.live if row else SNAPSHOT if prefetching.misses_nothing(conflict) else ""
+                yield told(conflict, describe, live, row.growth if row else "", handed)
 
     def cache_mutations(self) -> Iterator[CacheMutation]:
         """Every object that others hold too and that is changed in place, in reported sources."""
