@@ -161,7 +161,11 @@ class Caches:
                 return False  # of an object that has a state: what it makes once is there to be worked with
             case "memo":  # a service that is made once is there to be used: it has such methods, too
                 known = bool(entries) or self._types.container(target) is not None
-                return plain and (known or change.operation not in OF_SERVICES)
+                return (
+                    plain
+                    and (known or change.operation not in OF_SERVICES)
+                    and not self._keeps_itself(origin, way, change)
+                )
             case "argument":
                 assert isinstance(origin.start, Param)
                 return plain and self._defaults.leaks(origin.start, target, change)
@@ -193,6 +197,28 @@ class Caches:
                 return self._has_part(origin.start, entries, change)
             case _:
                 return False
+
+    def _keeps_itself(self, origin: Origin, way: Sequence[Value], change: Change) -> bool:
+        """Whether the one object that a function gives is changed by a method of its own that does more than that.
+
+        `settings()["font"] = name`: the class of the settings says what that means, and saves them.
+        """
+        known = self._symbols.functions.get(origin.by)
+        if way or known is None or known[1].parameters:
+            return False  # one of several objects that it remembers, by what it was given
+        owner = self._types.class_of(origin.start)
+        line = [a.type for a in self._symbols.ancestors(owner) if isinstance(a, TypeValue)] if owner else []
+        chain = {*[call.callee for call in change.calls], change.function}
+        return any([self._symbols.owner_of(each) in line and self._does_more(each) for each in chain])
+
+    def _does_more(self, method: str) -> bool:
+        """Whether a method also calls another method of its object, one that its class defines itself."""
+        effects, name = self._summaries.effects.get(method), self._symbols.functions[method][1].name
+        called = [
+            site.callee.rpartition(".")[2] for site in (effects.calls.values() if effects is not None else ())
+            if site.receiver == Param(method, 0) and isinstance(site.callee, str)
+        ]  # fmt: skip
+        return any([each != name for each in called])
 
     def _spells(self, function_id: str, attribute: str) -> bool:
         """Whether a function itself asks some object for an attribute."""
