@@ -223,14 +223,19 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
-    `<-ctx.Done()`, if only a `cancel()` of the program ends the context; what precedes the one `close(c)` and what
+    as many receives as goroutines were started, if a counter says so, after
+    `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or behind a test that it was not time that has
+    ended it; behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors
+    while what it has started may still run; what precedes the one `close(c)` and what
     follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`,
     also where that is asked once more under the lock under which it is set; what precedes all that sets a field under a
     lock and what has found it set under that lock (`if s.key == nil { return }`), if it is done once; one winner of
     `CompareAndSwap`; variables that are new in each turn of the loop that starts the goroutines; `sync.Once`, atomics,
     `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a handler is
     registered after; what another program of the repository does, or the same one when it has taken another way where
-    it starts (`if mode == "webhook"`). What is taken out of a field that gets another container at once belongs to the
+    it starts (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each
+    other; what one side does without the lock of a flag that hands it over, to a side that finds the flag set under
+    that lock and takes it back; a field that a timer is put into, and what the timer calls. What is taken out of a field that gets another container at once belongs to the
     taker.
 
     A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries
@@ -245,6 +250,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     once if it does so in a loop that receives nothing; of a method of a type that has more than eight that counts only
     if it is given no more than twelve functions in all.
 
+    What each run of a handler or a goroutine makes for itself no other run of it has, also where what the run starts
+    has it; heaps and what is sorted are used by who calls `heap.Push` or `sort.Sort`, under the locks that he holds.
     Objects of two variables of packages are two, if each holds one of its own. What is taken out of a `sync.Pool` for
     each request is not shared by them, nor is a struct that is a variable of one call, if no pointer to it is made. A
     field that every literal of its type gives a value is never found nil.
