@@ -235,8 +235,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     registered after; what another program of the repository does, or the same one when it has taken another way where
     it starts (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each
     other; what one side does without the lock of a flag that hands it over, to a side that finds the flag set under
-    that lock and takes it back; a field that a timer is put into, and what the timer calls. What is taken out of a field that gets another container at once belongs to the
-    taker.
+    that lock and takes it back; a field that a timer is put into, and what the timer calls.
+    What is taken out of a field that gets another container at once belongs to the taker.
 
     A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries
     in or takes them out is told (medium), whoever the receiver may be; not so if the field gets another map behind the
