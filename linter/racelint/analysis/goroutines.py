@@ -101,6 +101,8 @@ class Goroutines:
         identity = self._identity
         if identity.made_by_two(write, other) or identity.is_by_itself(write, other):
             return Silence.OWNED
+        if identity.is_kept_inside(write, other):
+            return Silence.OWNED
         if identity.held_apart(write, other):
             return 1
         if (identity.is_whose(write) or identity.is_whose(other)) and not identity.settles(write, other):

@@ -9,6 +9,7 @@ from racelint.analysis.common import Common
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, targets
 from racelint.analysis.effects import Effects
+from racelint.analysis.inside import Inside
 from racelint.analysis.memory import OF_VARIABLE
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.paths import root
@@ -16,7 +17,7 @@ from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import ClassType
-from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Global, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
 from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
 from racelint.record import records
@@ -36,6 +37,7 @@ class Identity:
         self._ways = ways
         self._concrete = Concrete(symbols, effects, contexts)
         self._common = Common(symbols)
+        self._inside = Inside(symbols, places)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self._pointed: dict[str, set[tuple[str, str]]] = {}  # variables, each with a method that is called on it
         lent = {owner for done in effects.values() for owner in done.given_back}
@@ -198,6 +200,37 @@ class Identity:
         if one is None or two is None:
             return False
         return one != two and (one[0] != two[0] or type(one[1]) is type(two[1]))
+
+    def is_kept_inside(self, first: Spot, second: Spot) -> bool:
+        """Whether only a variable of one side's leads to its object, and the other side has not got it from there."""
+        one, two = self._made_by(first), self._made_by(second)
+        return one != two and any(
+            [made is not None and self._stays_inside(*made) and not self._leads_to(made[0], other)
+             for made, other in ((one, second), (two, first))]
+        )  # fmt: skip
+
+    def _leads_to(self, function_id: str, spot: Spot) -> bool:
+        """Whether a function, or one in it, leads to an access, or to the start of what makes it."""
+        family = [each for each in self._effects if f"{each}.".startswith(f"{function_id}.")]
+        if any([spot.entry.context in self._contexts.started_under.get(each, ()) for each in family]):
+            return True
+        callers = [caller for caller, _ in self._contexts.steps(spot.function, spot.entry, spot.access.span)]
+        return not {spot.function, *callers}.isdisjoint(family)
+
+    def _stays_inside(self, function_id: str, name: str | Span) -> bool:
+        """Whether a variable holds nothing but what is made for it, and nobody gets that from there."""
+        if not isinstance(name, str) or not self._inside.stays(function_id, name):
+            return False
+        bound = self._symbols.functions[function_id][1].bindings.get(name, ())
+        return all([self._is_new(function_id, _core(expr)) for expr in bound])
+
+    def _is_new(self, function_id: str, expr: Expr) -> bool:
+        """Whether an expression makes an object, or calls what makes one and tells nobody."""
+        if isinstance(expr, Make) or not isinstance(expr, Call):
+            return isinstance(expr, Make)
+        callee = self._symbols.meant(function_id, expr.func)
+        done = self._effects.get(callee.function) if isinstance(callee, FunctionValue) else None
+        return done is not None and bool(done.made) and not (done.exposed or done.escaped)
 
     def is_of_one_maker(self, first: Spot, second: Spot) -> bool:
         """Whether one function has made the object of both sides, for one variable, as it starts what leads there."""
