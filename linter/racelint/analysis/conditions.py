@@ -212,6 +212,8 @@ class Conditions(Asking):
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
                 self.ask_flag(left, *((yes, no) if scalar else (no, yes)), Const(scalar))
+                if isinstance(scalar, int | str) and not isinstance(scalar, bool) and not self.traits.duck_typed:
+                    self._exclude(self.evaluate(left, state.copy()), (Literal(scalar, type(scalar).__name__),), no)
                 if scalar == "" and yes is not None:
                     self._note_new(left, yes)
                 if yes is not None and scalar is not None:  # the loop is at the entry of that key
@@ -229,6 +231,7 @@ class Conditions(Asking):
                     state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
                     self.ask_flag(operands[0], state, other, operands[-1])
                     yes, no = self._compare_variables(operands, compared, state, other)
+                    self._exclude(sides[0], sides[-1], no)
                     self._ask_cause(test, yes, no)
                     return (no, yes) if operator in NEGATED else (yes, no)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
@@ -421,6 +424,14 @@ class Conditions(Asking):
         known = equal.compared.get(names)
         equal.compared[names], different.compared[names] = True, False
         return (equal if known is not False else None), (different if known is not True else None)
+
+    @staticmethod
+    def _exclude(values: Values, constants: Values, unequal: State | None) -> None:
+        """A field or variable is not a constant: who stores that there now, under a lock that he has, is the first."""
+        if unequal is None or not len(values) == len(constants) == 1:
+            return
+        if isinstance(constants[0], Global | Literal) and isinstance(values[0], Field | Global | Captured):
+            unequal.excluded |= {(values[0], constants[0])}
 
     def _split(
         self, expr: Expr, values: Values, kind: str, scalar: object, state: State

@@ -148,9 +148,9 @@ class State:
     """
 
     __slots__ = (
-        "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "exposed", "failed", "heap",
-        "held", "joined", "pending", "present", "reads", "released", "running", "several", "signalled", "singled",
-        "sources", "started", "told", "variables", "waited",
+        "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "excluded", "exposed",
+        "failed", "heap", "held", "joined", "pending", "present", "reads", "released", "running", "several",
+        "signalled", "singled", "sources", "started", "told", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -175,6 +175,7 @@ class State:
         self.running: frozenset[Span] = frozenset()
         self.several: frozenset[Span] = frozenset()
         self.failed: Failed = {}
+        self.excluded: frozenset[tuple[Value, Value]] = frozenset()  # paths, and constants that these are not
         self.claimed = False
         self.waited = False
         self.crossed: frozenset[tuple[Value, Span, Span]] = frozenset()
@@ -193,7 +194,7 @@ class State:
         other.claimed, other.crossed, other.waited = self.claimed, self.crossed, self.waited
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
         other.exposed, other.released, other.running = self.exposed, self.released, self.running
-        other.failed, other.several = self.failed, self.several
+        other.failed, other.several, other.excluded = self.failed, self.several, self.excluded
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -280,6 +281,7 @@ class State:
             and self.running == other.running
             and self.several == other.several
             and self.failed == other.failed
+            and self.excluded == other.excluded
             and self.told == other.told
             and self.exposed == other.exposed
         )
@@ -363,6 +365,7 @@ def join(first: State | None, second: State | None) -> State | None:
     first.running |= second.running
     first.several |= second.several
     first.failed = as_merged(failed, first)
+    first.excluded &= second.excluded
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)
     joined = first.joined & second.joined

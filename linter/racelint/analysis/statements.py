@@ -360,7 +360,9 @@ class Statements(Calls, Asking):
         """`with lock: if self.busy: return; self.busy = True` keeps others out until it is set back."""
         state.drop_flag(path)
         check = state.checks.get(path)
-        if check is not None and values == (Literal(True, "bool"),):
+        is_first = len(values) == 1 and (path, values[0]) in state.excluded  # `if s.state == busy { return }`
+        state.excluded = frozenset([pair for pair in state.excluded if pair[0] != path])
+        if check is not None and (is_first or values == (Literal(True, "bool"),)):
             if common(check.read.held, state.held):
                 state.held = (*state.held, Held(path, span, FLAG))
             elif self.traits.duck_typed and not check.read.suspended:
