@@ -128,7 +128,7 @@ class Starting(Body):
             over = waits(self.function.body)  # mostly for it, or until nobody wants its result
             around = loops_around(self.function.body, span)
             in_turn = bool(around) and waits(around[-1].body)  # mostly for each before it starts the next
-            tells = group or self.group_of(callee)
+            tells = self.group_of(callee) or group
             for called, given_it in self.called_by_started(callee, args, span, state):
                 one = start._replace(
                     callee=called, args=given_it, looped=start.looped and not in_turn, through=(self.id, span),
