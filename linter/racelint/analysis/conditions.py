@@ -460,7 +460,8 @@ class Conditions(Asking):
                 state.variables[name] = possible
             _drop_contradicted(state, name, kind, scalar, outcome=outcome)
         found = {(v.base, v.key) for v in possible if isinstance(v, Element)}
-        others = [v for v in possible if not isinstance(v, Element | Fresh)]  # what was put there since is made here
+        put = {held for v in possible if isinstance(v, Element) for held in state.heap.get(v, ())}  # there, since then
+        others = [v for v in possible if not isinstance(v, Element | Fresh) and v not in put]
         if not others and kind in ("truth", "none") and outcome is (kind == "truth"):
             state.present |= found  # what `d.get(key)` has given is there
         if self.traits.duck_typed and found and kind in ("truth", "none") and outcome is (kind == "none"):
