@@ -39,6 +39,7 @@ from racelint.record import records
 
 WRITES = ("[...]", "del")  # operations on entries
 TAKING = frozenset({".pop()", ".popitem()", ".remove()", ".clear()", "del"})
+UNCHANGING = frozenset({"str", "bytes", "int", "float", "complex", "bool"})  # types whose objects nobody can change
 HOLDS = 2  # fields that hold what a field holds
 
 
@@ -159,6 +160,8 @@ class Caches:
                 return bool(entries) and plain and not self._is_object(target)
             case "memo" if self._is_lazy_part(origin.by) and not isinstance(self._types.of(origin.start), LibraryType):
                 return False  # of an object that has a state: what it makes once is there to be worked with
+            case "memo" if getattr(self._types.returned(origin.by), "name", "") in UNCHANGING:
+                return False  # `lookup() -> str`, put into a list that a helper makes around it
             case "memo":  # a service that is made once is there to be used: it has such methods, too
                 known = bool(entries) or self._types.container(target) is not None
                 return (
