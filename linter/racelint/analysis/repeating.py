@@ -259,6 +259,11 @@ class Repeating:
         start = root(path)
         return isinstance(start, Global) or (isinstance(start, Param) and self._symbols.is_instance(start))
 
+    def _is_one_of_types(self, came: Came) -> bool:
+        """Whether a call leads to methods of several types, by an interface."""
+        callees = {callee for span, callee in self._effects[came.caller].calls if span == came.span}
+        return len({self._symbols.owner_of(each) for each in callees if isinstance(each, str)}) > 1
+
     def _loop(self, function: str, entry: Entry) -> str:
         """Whether a loop over something calls a function: "one" if all turns on one object, "several", or ""."""
         one = True
@@ -267,6 +272,8 @@ class Repeating:
             if came is None:
                 return ""
             one = one and (came.own or self._is_part(came, function))
+            if came.looped and self._is_one_of_types(came):
+                return ""  # one of each, mostly: `for _, each := range []Frontend{rest, grpc} { each.Serve() }`
             if came.looped:
                 body = self._symbols.functions[came.caller][1].body
                 if any(loop.iterable is None and not _counts(loop) for loop in loops_around(body, came.span)):
