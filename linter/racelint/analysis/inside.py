@@ -47,12 +47,22 @@ class Inside:
         uses = sum(1 for node in nodes if isinstance(node, Name) and node.name == name)
         known = sum(1 for _ in self._harmless(function_id, nodes, name))
         parts = [node.operands[0] for node in nodes if isinstance(node, Op) and node.operator == "address"]
-        if uses != known or any(_is_part(part, name) for part in parts):
-            return False
         calls = [node for node in nodes if isinstance(node, Call)]
+        if uses != known or any(_is_part(part, name) for part in parts) or self._is_bound(nodes, calls, name, owner):
+            return False
         called = {call.func.name for call in calls if isinstance(call.func, Attr) and _is_named(call.func.base, name)}
         given = {m for call in calls if _has(call, name) for m in self._runs(function_id, call)}
         return all(self._method_keeps(owner, method, seen) for method in (called | given) - seen)
+
+    def _is_bound(self, nodes: list[object], calls: list[Call], name: str, owner: str | None) -> bool:
+        """Whether a method is not called there, but given on with its object: `mux.HandleFunc("/", own.serve)`."""
+        taken = [node for node in nodes if isinstance(node, Attr) and _is_named(node.base, name)]
+        called = [call.func for call in calls if isinstance(call.func, Attr)]
+        return any(
+            (owner is None or self._symbols.method(owner, each.name) is not None)
+            and not any(each is func for func in called)
+            for each in taken
+        )
 
     def _method_keeps(self, owner: str | None, name: str, seen: set[str]) -> bool:
         """Whether a method of a type does not tell others of its object."""
