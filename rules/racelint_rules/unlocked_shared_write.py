@@ -223,7 +223,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
     over then), after a receive from a channel that the function has made or that an object has for its signals, after
-    as many receives as goroutines were started, if a counter says so, after
+    as many receives as goroutines were started, if a counter says so, after a loop that waits until a counter of those
+    at work is at zero (`for s.workers > 0 { s.idle.Wait() }`, where each ends with `s.workers--`), after
     `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or behind a test that it was not time that has
     ended it; behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors
     while what it has started may still run; what precedes the one `close(c)` and what

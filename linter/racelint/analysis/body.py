@@ -37,6 +37,9 @@ from racelint.analysis.state import (
     GIVES,
     LOCAL,
     MAYBE_HELD,
+    NOBODY,
+    OF_GROUPS,
+    OUT,
     TAKE,
     WAIT,
     Conditions,
@@ -48,6 +51,7 @@ from racelint.analysis.state import (
 )
 from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Cached,
@@ -321,8 +325,8 @@ class Body(Flow[State, Frame]):
         """A group gets new members, for which nobody has waited yet, by whatever path it was waited for."""
         self.effects.renewals.add((group, span))
         for operation, path in state.told[0]:
-            if operation == WAIT and self.kept_at(path) == group:
-                state.untell(WAIT, path)
+            if operation in (WAIT, OUT) and self.kept_at(path) == group:
+                state.untell(operation, path)
 
     @abstractmethod
     def apply(self, callee: Value, args: tuple[Values, ...], keywords: Keywords, call: Span, state: State) -> Values:
@@ -549,6 +553,10 @@ class Body(Flow[State, Frame]):
     @abstractmethod
     def grown(self, values: Values, span: Span, state: State, expr: Expr | None = None) -> Values:
         """A sequence with more at its end: another one with the same elements, as far as can be told."""
+
+    @abstractmethod
+    def count_in_one_step(self, name: str, counters: Values, args: Values, span: Span, state: State) -> None:
+        """A counter of those at work may be counted up or down."""
 
     @abstractmethod
     def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
@@ -778,6 +786,7 @@ class Body(Flow[State, Frame]):
     def close(self, left: list[State]) -> None:
         """Gather what holds when the function is left."""
         left_open = held_in_any(left)
+        waited = _waited_for(left)
         final = self.join_all(left)
         if final is not None:
             for path, values in final.heap.items():
@@ -795,7 +804,7 @@ class Body(Flow[State, Frame]):
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
             self.summary.told = frozenset(
-                [told for told in final.told[0] if visible(told[1]) and not self._is_own(told[1])]
+                [told for told in final.told[0] | waited if visible(told[1]) and not self._is_own(told[1])]
             )
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
@@ -887,6 +896,12 @@ def _answers(function: Function) -> bool:
     """Whether a function ends with a constant answer: then another one mostly says that something was done."""
     last = function.body[-1] if function.body else None
     return isinstance(last, Jump) and isinstance(last.value, Const) and isinstance(last.value.value, bool)
+
+
+def _waited_for(left: list[State]) -> frozenset[tuple[str, Value]]:
+    """What groups have been told, or waited for, when a function is left, by all but those who had none."""
+    others = [state.told[0] for state in left if (NOBODY, NONE) not in state.told[0]]
+    return frozenset([told for told in frozenset.intersection(*others) if told[0] in OF_GROUPS] if others else ())
 
 
 def _matters(path: Value, values: Values) -> bool:

@@ -16,6 +16,7 @@ from racelint.analysis.state import (
     FLAGS,
     IDENTIFYING,
     MAYBE_HELD,
+    NOBODY,
     TAKE,
     THREADS,
     UNOPEN,
@@ -27,6 +28,7 @@ from racelint.analysis.state import (
     State,
 )
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
@@ -92,6 +94,27 @@ class Conditions(Asking):
             known = {held.lock for held in joined.held}
             joined.held = (*joined.held, *[held for held in taken if held.lock not in known])
         return joined
+
+    def leave_by(self, stmt: Branch, left: list[State]) -> None:
+        """Who returns since there is nothing has nobody to wait for: `if s == nil { return }; s.group.Wait()`.
+
+        Another object may stand for none: `if s == closed { return }`.
+        """
+        if not left or stmt.orelse or self.traits.atomic_steps or len(stmt.then) != 1:
+            return
+        match stmt.test:
+            case Op(operator="is", operands=(Name() | Attr() as tested, Const(value=None))):
+                there = True
+            case Op(operator="==", operands=(Name() | Attr() as tested, Name(scope=scope))) if scope != "local":
+                there = False
+            case _:
+                return
+        outer, self.testing = self.testing, True
+        values = self.evaluate(tested, left[0].copy())
+        self.testing = outer
+        if any([self.types.class_of(v) is not None or (there and isinstance(v, Field)) for v in values]):
+            for state in left:
+                state.tell(NOBODY, (NONE,))
 
     def _asks_if_there(self, stmt: Branch) -> bool:
         """Whether a branch without another arm asks only whether there is something."""

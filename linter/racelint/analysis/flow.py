@@ -184,7 +184,11 @@ class Flow(ABC, Generic[S, Frame]):
         yes, no = self.branch(stmt.test, state)
         first = self.block(stmt.then, yes)
         second = self.block(stmt.orelse, no)
+        self.leave_by(stmt, [left for kind, left in first.jumps if kind == "return"])
         return Exits(self.meet(stmt, first.normal, second.normal), first.jumps + second.jumps)
+
+    def leave_by(self, stmt: Branch, left: list[S]) -> None:
+        """The states in which the first way of a branch leaves the function."""
 
     def meet(self, stmt: Branch, first: S | None, second: S | None) -> S | None:
         """What may hold after both ways of a branch."""

@@ -48,6 +48,8 @@ class Library(Origins):
         site = self.site(call, state)
         self.started_by(name, args, keywords, call, state)
         self.tell_flag(name, args[0] if args else (), args, call, state)
+        if len(args) > 1:
+            self.count_in_one_step(name, args[0], args[1], call, state)
         container_type, _, method = name.rpartition(".")
         if method == "fromkeys":
             return (Fresh(container_type, site),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from racelint.analysis import sweeps
-from racelint.analysis.body import Body
 from racelint.analysis.branching import around
 from racelint.analysis.doubts import doubts, takes_out_element
 from racelint.analysis.parents import Parents
@@ -11,6 +10,7 @@ from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member,
 from racelint.analysis.sharing import MOST_CONTENTS, Content
 from racelint.analysis.state import CLOSED, Invoke, Resize, State
 from racelint.analysis.summary import Conflict, Frame, Place
+from racelint.analysis.tallies import Tallies
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -54,7 +54,7 @@ UNKNOWN_ELEMENTS = {
 }  # fmt: skip
 
 
-class Loops(Body):
+class Loops(Tallies):
     """The loop hooks of the interpreter."""
 
     def enter_loop(self, loop: Loop, state: State) -> Frame:
@@ -249,9 +249,10 @@ class Loops(Body):
         return self.effects.polls or style == "rounds" or any([container in frame.watched for frame in self.frames])
 
     def exhaust(self, loop: Loop, frame: Frame, state: State) -> None:
-        """A loop over a channel ends when somebody has closed it."""
+        """A loop over a channel ends when somebody has closed it; one that waits for workers, when all have left."""
         if frame.channels:
             self.tell_of(CLOSED, frame.channels, loop.span, state)
+        self.wait_for_tally(loop.test, state)
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""

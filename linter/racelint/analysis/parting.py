@@ -6,11 +6,11 @@ from racelint.analysis.branching import is_looped
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import CLOSED, GIVES, TAKE, WAIT
+from racelint.analysis.state import CLOSED, GIVES, OUT, TAKE, WAIT
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Value
 
-TAKES = frozenset({TAKE, WAIT, CLOSED})
+TAKES = frozenset({TAKE, WAIT, OUT, CLOSED})
 
 
 class Parting:

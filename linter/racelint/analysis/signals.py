@@ -18,7 +18,7 @@ from racelint.analysis.effects import Access, Effects
 from racelint.analysis.paths import root
 from racelint.analysis.places import FLAG_MARK, Places
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import CLOSED, DONE, GIVES, TAKE, UNTOLD, WAIT, Told
+from racelint.analysis.state import CLOSED, DONE, GIVES, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
 from racelint.span import Span
@@ -86,7 +86,7 @@ class Signals:
         return bool(done) and any(
             (
                 (
-                    operation == DONE
+                    operation in (DONE, LEFT)
                     or not many
                     or self._is_of_one_turn(spot, channel)
                     or (operation == "close" and _owner(channel) == self._owner_of(spot) == self._owner_of(other))
@@ -198,7 +198,7 @@ class Signals:
 
     def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
         """Whether one operation on a channel cannot be over before the other one has begun."""
-        if operation == DONE and reached == WAIT:
+        if (operation, reached) in ((DONE, WAIT), (LEFT, OUT)):
             return True
         if operation in GIVES and reached == TAKE:
             return self._count(channel, taking=False) == 1
@@ -264,7 +264,7 @@ class Signals:
                         found = self._channel(path, function_id, entry)
                         if found is None:
                             continue
-                        self._uses[found].add((operation in (TAKE, WAIT, CLOSED), (function_id, span)))
+                        self._uses[found].add((operation in (TAKE, WAIT, OUT, CLOSED), (function_id, span)))
                         if operation in GIVES:
                             by = self._places.locks(effects.told_by[operation, path, span]) | entry.locks
                             self._givers[found] = self._givers.get(found, by) & by

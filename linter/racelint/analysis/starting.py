@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from racelint.analysis.body import MOST_EVENTS, Body, Keywords, visible
+from racelint.analysis.body import MOST_EVENTS, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import OF_OBJECT, Start
 from racelint.analysis.paths import root, union
 from racelint.analysis.state import DONE, GIVEN, POOLS, SET, THREADS, WAIT, Held, State
+from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
     UNKNOWN,
@@ -63,7 +64,7 @@ WAITS = "join"
 NO = Literal(False, "bool")
 
 
-class Starting(Body):
+class Starting(Tallies):
     """Applies the knowledge of what starts callables."""
 
     opening = False  # the value at hand comes from a call that opens something
@@ -463,6 +464,7 @@ class Starting(Body):
         if library:
             self._tell_group(base, f"{library}.{name}", call, state)
             self.tell_flag(f"{library}.{name}", (base,), args, call, state)
+            self.count_in_one_step(f"{library}.{name}", (base,), args[0] if args else (), call, state)
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
         row = row or self._by_name(name)
         starts = row is not None and bool(args or keywords or self.spread) and self._has_methods(row, args)

@@ -462,6 +462,7 @@ class Statements(Calls, Asking):
         current = self.evaluate(stmt.target, state)
         added = self.evaluate(stmt.value, state)
         state.reads = None
+        self.count_by_one(stmt, state)
         self._derive_update(stmt, reads, state)
         change = IN_PLACE.get(stmt.operator)
         self.sink = stmt.target

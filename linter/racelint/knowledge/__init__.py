@@ -27,7 +27,7 @@ DOES = {
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
     "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "claims", "swaps", "copies",
     "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
-    "fills-itself", "gives-back", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
+    "fills-itself", "gives-back", "counts", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
