@@ -222,7 +222,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     `Unlock()` and is called so (`CountingMutex`), whatever these do.
 
     Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
-    over then), after a receive from a channel that the function has made or that an object has for its signals, after
+    over then), after a receive from a channel that the function has made or that an object has for its signals
+    (also from a goroutine that gives it one of several things, by the way that it takes), after
     as many receives as goroutines were started, if a counter says so, after a loop that waits until a counter of those
     at work is at zero (`for s.workers > 0 { s.idle.Wait() }`, where each ends with `s.workers--`), after
     `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or behind a test that it was not time that has

@@ -36,7 +36,7 @@ class Signals:
         self._places = places
         self._effects = effects
         self._contexts = contexts
-        self._uses: dict[Value, set[tuple[bool, object]]] | None = None
+        self._uses: dict[Value, set[tuple[bool, tuple[str, Span]]]] | None = None
         self._given: dict[Value, list[tuple[str, Value]]] = {}
         self._closed: dict[Value, list[tuple[str, Value]]] = {}
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
@@ -201,12 +201,22 @@ class Signals:
         if (operation, reached) in ((DONE, WAIT), (LEFT, OUT)):
             return True
         if operation in GIVES and reached == TAKE:
-            return self._count(channel, taking=False) == 1
+            return self._has_one_giver(channel)
         if operation == "close" and reached == CLOSED:
             return self._count(channel, taking=False) > 0 and len(self._closes[channel]) == 1
         return operation == TAKE and reached == "send" and self._count(channel, taking=True) == 1 and (
             channel in self._without_room
         )  # fmt: skip
+
+    def _has_one_giver(self, channel: Value) -> bool:
+        """Whether one function alone gives something to a channel, be it something else on each way out.
+
+        `if err != nil { s.done <- err; return }; s.rows = rows; s.done <- nil`: what comes before none of them is no
+        matter of the receiver's.
+        """
+        self._count(channel, taking=False)
+        assert self._uses is not None
+        return len({function for taken, (function, _) in self._uses.get(channel, ()) if not taken}) == 1
 
     def _precedes_all(self, spot: Spot, channel: Value) -> bool:
         """Whether an access is over before anybody is the first to give something to a channel.
