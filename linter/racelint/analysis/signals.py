@@ -91,7 +91,9 @@ class Signals:
                     or self._is_of_one_turn(spot, channel)
                     or (operation == "close" and _owner(channel) == self._owner_of(spot) == self._owner_of(other))
                 )
-                and self._is_sure(operation, reached, channel)
+                and (
+                    self._is_sure(operation, reached, channel) or self._is_first_word(spot, operation, reached, channel)
+                )
             )
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
             for operation, channel in self._later(spot)
@@ -201,22 +203,27 @@ class Signals:
         if (operation, reached) in ((DONE, WAIT), (LEFT, OUT)):
             return True
         if operation in GIVES and reached == TAKE:
-            return self._has_one_giver(channel)
+            return self._count(channel, taking=False) == 1
         if operation == "close" and reached == CLOSED:
             return self._count(channel, taking=False) > 0 and len(self._closes[channel]) == 1
         return operation == TAKE and reached == "send" and self._count(channel, taking=True) == 1 and (
             channel in self._without_room
         )  # fmt: skip
 
-    def _has_one_giver(self, channel: Value) -> bool:
-        """Whether one function alone gives something to a channel, be it something else on each way out.
+    def _is_first_word(self, spot: Spot, operation: str, reached: str, channel: Value) -> bool:
+        """Whether one function alone gives something to a channel, as which way it takes, and not before an access.
 
-        `if err != nil { s.done <- err; return }; s.rows = rows; s.done <- nil`: what comes before none of them is no
-        matter of the receiver's.
+        `if err != nil { s.done <- err; return }; s.rows = rows; s.done <- nil`: who goes the other way stores nothing.
         """
-        self._count(channel, taking=False)
+        if operation not in GIVES or reached != TAKE or not self._count(channel, taking=False):
+            return False
         assert self._uses is not None
-        return len({function for taken, (function, _) in self._uses.get(channel, ()) if not taken}) == 1
+        givers = {function for taken, (function, _) in self._uses[channel] if not taken}
+        return len(givers) == 1 and not any(
+            done in GIVES and self._channel(path, function, entry) == channel
+            for function, entry, told, _ in self._levels(spot)
+            for done, path in told[1]
+        )
 
     def _precedes_all(self, spot: Spot, channel: Value) -> bool:
         """Whether an access is over before anybody is the first to give something to a channel.
