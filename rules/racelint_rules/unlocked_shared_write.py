@@ -232,7 +232,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`,
     also where that is asked once more under the lock under which it is set; what precedes all that sets a field under a
     lock and what has found it set under that lock (`if s.key == nil { return }`), if it is done once; one winner of
-    `CompareAndSwap`; variables that are new in each turn of the loop that starts the goroutines; `sync.Once`, atomics,
+    `CompareAndSwap`; variables that are new in each turn of the loop that starts the goroutines; what each is
+    handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`); `sync.Once`, atomics,
     `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a handler is
     registered after; what another program of the repository does, or the same one when it has taken another way where
     it starts (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each

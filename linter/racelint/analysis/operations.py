@@ -377,11 +377,17 @@ class Operations(Body):
                 continue
             if isinstance(inner, ClassType) and inner.value:
                 if levels > 0:
-                    nested = self._copy_struct(path, inner.type, site._replace(origin=record.span), state, levels - 1)
+                    part = site._replace(origin=_part(site.origin, record.span))
+                    nested = self._copy_struct(path, inner.type, part, state, levels - 1)
                     state.heap[field(made, name)] = (nested,)
             else:
                 state.heap[field(made, name)] = self.read(path, state)
         return made
+
+
+def _part(around: Span | None, span: Span) -> Span:
+    """Where a part of a copy is declared; of a part of a part, from the field around it to its own."""
+    return span if around is None else Span(around.line, around.column, span.line, span.column)
 
 
 def _copy_of_turn(value: Value, type_id: str, site: Site) -> Value:

@@ -39,12 +39,32 @@ class OwnRuns:
 
         What one function makes and returns, when it has started something on it, is also what its caller has made.
         """
+        if self._are_handed_two_parts(first, second):
+            return True
         one, two = self._makers(first), self._makers(second)
         if not one or not two or not one.isdisjoint(two):
             return False
-        if self._made(first) and self._made(second):
+        if (self._made(first) and self._made(second)) or len({site.function for site in one | two}) == 1:
             return True
         return not (self._leads_to(one, second) or self._leads_to(two, first))
+
+    def _are_handed_two_parts(self, first: Spot, second: Spot) -> bool:
+        """Whether each side's context was handed another part of a struct: `go fill(&t.one); go fill(&t.two)`."""
+        one, two = self._handed_parts(first), self._handed_parts(second)
+        return bool(one and two) and one.isdisjoint(two)
+
+    def _handed_parts(self, spot: Spot) -> set[tuple[str | None, str]]:
+        """The parts of structs, by type and field, of which a context is handed one as an access's object."""
+        path, function, entry = self._outward(spot)
+        context = self._contexts.roots[entry.context]
+        if not isinstance(path, Param) or function != context.function or context.starter is None:
+            return set()
+        handed = [each for start in self._starts_of(context) for each in _handed(start, path.index)]
+        parts = [each for each in handed if isinstance(each, Field) and self._places.is_inside(each.base, each.name)]
+        return {(self._places.class_of(each.base), each.name) for each in parts} if len(parts) == len(handed) else set()
+
+    def _starts_of(self, context: Context) -> list[Start]:
+        return [each for each in self._effects[context.starter or ""].starts.values() if each.span == context.span]
 
     def _leads_to(self, makers: Set[Site], spot: Spot) -> bool:
         """Whether what has made an object leads to the start of a context."""
@@ -69,8 +89,7 @@ class OwnRuns:
             return self._kept_in(path) if path.function == starter else set()
         if not isinstance(path, Param):
             return set()
-        starts = [start for start in self._effects[starter].starts.values() if start.span == context.span]
-        handed = [value for start in starts for value in _handed(start, path.index)]
+        handed = [value for start in self._starts_of(context) for value in _handed(start, path.index)]
         made = {each.site for each in handed if isinstance(each, Fresh) and each.site.function == starter}
         return made if handed and all([isinstance(each, Fresh) for each in handed]) else set()
 

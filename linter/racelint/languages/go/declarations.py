@@ -308,7 +308,8 @@ class Lowering(TypeDeclarations):
             for target in targets:
                 if annotation is not None and isinstance(target, Name) and target.name != "_":
                     self.scope.annotations[target.name] = annotation
-            given = values or [zero(annotation or UNKNOWN, span)] * len(targets)
+            spots = [self.span(each) for each in spec.children_by_field_name("name") if each.is_named]
+            given = values or [zero(annotation or UNKNOWN, at if len(names) > 1 else span) for at in spots]
             self._assign_values(targets, given, span, out)
 
     def constants(self, node: Node, out: list[Stmt]) -> None:

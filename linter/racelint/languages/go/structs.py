@@ -96,7 +96,8 @@ class TypeDeclarations(Control):
         for declaration in parts(parts(node)[0] if parts(node) else None):
             if declaration.type != "field_declaration":
                 continue
-            names = [self.text.of(each) for each in declaration.children_by_field_name("name")]
+            nodes = declaration.children_by_field_name("name")
+            names = [self.text.of(each) for each in nodes]
             hint = f"{qualname}.{names[0]}" if names else qualname
             kind = self.type_ref(declaration.child_by_field_name("type"), hint)
             if not names:
@@ -104,8 +105,9 @@ class TypeDeclarations(Control):
                 if any(child.type == "*" for child in declaration.children):
                     kind = TypeRef(POINTER, (kind,))
                 embedded += names
-            for each in names:
-                fields[each] = Field(each, kind, (), self.span(declaration))
+            spots = nodes if len(nodes) > 1 else [declaration]  # each field of `first, second T` has its own
+            for each, spot in zip(names, spots, strict=True):
+                fields[each] = Field(each, kind, (), self.span(spot))
             self.note(PLACES, "field", qualname, names, self.span(declaration))
         self._declared[qualname] = Type(
             name, qualname, (), fields, {}, (), doc, span, embedded=tuple(embedded), by_value=True
