@@ -193,6 +193,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     and does not meet what another file's main code starts, nor what lies, or is started, in files that it does not
     import, unless it looks for more by itself (`importlib`);
     what it names in a text (`uvicorn.run("app:api")`) counts as imported.
+    Methods that run as classes are defined (`__init_subclass__`, `__set_name__`) run where these are imported: no
+    caller calls them.
 
     What needs another context just between two steps (a test and its act or use, a change to a container that is being
     replaced) is shown only at high confidence, or if the type's own code or documentation says that callers share it.

@@ -36,6 +36,8 @@ from racelint.span import Span
 
 PROPERTY = {"property", "cached_property", "functools.cached_property", "abc.abstractproperty", "abstractproperty"}
 CLASS_PROPERTY = {"classproperty", "class_property", "cached_classproperty"}  # read from the class itself, whoever's
+DEFINING = frozenset({"__init_subclass__", "__set_name__"})  # run as classes are defined, where these are imported
+NOT_CALLED = frozenset({"__new__", "__del__", "__repr__", "__str__"}) | DEFINING
 MODULE = "<module>"
 
 
@@ -305,7 +307,7 @@ def _is_public(name: str, parent: str | None, owner: str | None) -> bool:
     if name.startswith("<"):
         return name == MODULE
     if name.startswith("__") and name.endswith("__"):
-        return name not in ("__new__", "__del__", "__repr__", "__str__")
+        return name not in NOT_CALLED
     return not name.startswith("_")
 
 
