@@ -153,7 +153,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     it; methods of unknown classes whose result is used (`schema = schema.insert(0, field)`); registries, pools and
     other containers of objects with a life of their own; memos that begin empty (`return {}`): a place to keep things;
     what the one object of a remembering function without parameters does to itself, if its class does more than that
-    (`settings()["font"] = name` saves, too); remembered views of an object's own state, and parts of it, for its class;
+    (`settings()["font"] = name` saves, too), and what is taken out of it, changed and given back to it to be saved by
+    one function (`fonts[name] = font; settings().set("fonts", fonts)`);
+    remembered views of an object's own state, and parts of it, for its class;
     constants that the same function also changes by name, tables of constants with empty entries; defaults of
     parameters in which nothing can be left, or that all calls in the repository override; what handlers of deletions
     are given in Go, and client-go's stores that the program makes (`cache.NewIndexer()`), gives to nobody else and

@@ -106,6 +106,7 @@ class Caches:
                     continue  # the function says itself that it changes the preset; so does a module as it is set up
                 chain = [function_id, *[call.function for call in change.calls], change.function]
                 meant_so = self._is_meant(origin, change) or self._is_own(origin, chain)
+                meant_so = meant_so or self._is_put_back(function_id, origin, change)
                 if not meant_so and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
                     copied = origin.kind in ("half", "part") or any(_is_copied(step, origin) for step in way)
@@ -206,13 +207,36 @@ class Caches:
 
         `settings()["font"] = name`: the class of the settings says what that means, and saves them.
         """
-        known = self._symbols.functions.get(origin.by)
-        if way or known is None or known[1].parameters:
-            return False  # one of several objects that it remembers, by what it was given
-        owner = self._types.class_of(origin.start)
-        line = [a.type for a in self._symbols.ancestors(owner) if isinstance(a, TypeValue)] if owner else []
+        if way:
+            return False
+        line = self._line_of_one(origin)
         chain = {*[call.callee for call in change.calls], change.function}
         return any([self._symbols.owner_of(each) in line and self._does_more(each) for each in chain])
+
+    def _line_of_one(self, origin: Origin) -> list[str]:
+        """The class of the one object that a function remembers, and those above it; none of one object a key."""
+        known = self._symbols.functions.get(origin.by)
+        if origin.kind != "memo" or known is None or known[1].parameters:
+            return []
+        owner = self._types.class_of(origin.start)
+        return [a.type for a in self._symbols.ancestors(owner) if isinstance(a, TypeValue)] if owner else []
+
+    def _is_put_back(self, function_id: str, origin: Origin, change: Change) -> bool:
+        """Whether a function goes on to give what it has changed to the one object that it has it from, to be saved.
+
+        `fonts = settings()["fonts"]; fonts[name] = font; settings().save("fonts", fonts)`.
+        """
+        line = self._line_of_one(origin)
+        if not line:
+            return False
+        until = change.calls[0].span if change.calls else change.span
+        parts = {path for path in prefixes(change.target) if path not in prefixes(origin.start)}
+        for method in filter(self._does_more, self._symbols.methods_like(line[0], ("*",))):
+            for span, (itself, *given) in self._summaries.usage.arguments_from(function_id, method):
+                to_it = any([(o := self._sources.origin(v)) is not None and o.by == origin.by for v in itself])
+                if to_it and span > until and any([not parts.isdisjoint(values) for values in given]):
+                    return True
+        return False
 
     def _does_more(self, method: str) -> bool:
         """Whether a method also calls another method of its object, one that its class defines itself."""

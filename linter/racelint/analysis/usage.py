@@ -63,6 +63,10 @@ class Usage:
         """Where one function calls another, in order."""
         return sorted(span for known, span in self._calls.get(function, {}) if known == caller)
 
+    def arguments_from(self, caller: str, function: str) -> list[tuple[Span, list[Values]]]:
+        """What one function passes for the parameters of another one, by the places where it calls that, in order."""
+        return [(span, self._calls[function][caller, span]) for span in self.calls_from(caller, function)]
+
     def is_periodic(self, function: str, steps: int = MOST_CALLERS) -> bool:
         """Whether a timer runs a function, or all the functions that call it."""
         if function in self._timed:
