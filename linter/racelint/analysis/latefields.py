@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from racelint.analysis.branching import loops_around
+from racelint.analysis.catching import Catching
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Effects
@@ -17,7 +18,7 @@ from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Field, Param
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Block, Branch, Build, Call, Const, Expr, Handler, Name, Op, Stmt, Try
+from racelint.model import Assign, Attr, Block, Branch, Build, Call, Const, Expr, Name, Op, Stmt
 from racelint.record import records
 from racelint.span import Span
 
@@ -35,6 +36,7 @@ class LateFields:
     ) -> None:
         self._symbols = symbols
         self._knowledge = knowledge
+        self._catching = Catching(symbols, knowledge.sharing.names("catches-all"))
         self._effects = effects
         self._places = places
         self._contexts = contexts
@@ -178,27 +180,7 @@ class LateFields:
         if first is None or self._pauses(reader, first):
             return None
         steps = (*way, (reader, first))
-        return None if any(self._is_idle(*step, own) for step in steps) or self._is_caught(steps) else first
-
-    def _catches_all(self, handler: Handler) -> bool:
-        known = self._knowledge.sharing.names("catches-all")
-        return handler.caught is None or (isinstance(handler.caught, Name) and handler.caught.name in known)
-
-    def _is_caught(self, steps: Sequence[tuple[str, Span]]) -> bool:
-        """Whether an exception handler in a loop takes whatever happens on a way to a spot.
-
-        The thread goes on, then, and finds the field in the next turn.
-        """
-        is_looped = False
-        for function_id, spot in steps:
-            body = self._symbols.functions[function_id][1].body
-            loops = loops_around(body, spot)
-            tries = [node for node in records(body) if isinstance(node, Try) and _stands_in(spot, node.body)]
-            for node in [each for each in tries if any(map(self._catches_all, each.handlers))]:
-                if is_looped or any(loop.span.holds(node.span) for loop in loops):
-                    return True
-            is_looped = is_looped or bool(loops)
-        return False
+        return None if any(self._is_idle(*step, own) for step in steps) or self._catching.goes_on(steps) else first
 
     def _is_idle(self, function_id: str, spot: Span, own: str) -> bool:
         """Whether a spot stands in a loop over what is mostly empty at first: a local list, or one made empty."""
@@ -310,10 +292,6 @@ def _asks_for(node: object, name: str) -> bool:
             return asked == name and span == node.span
         case _:
             return False
-
-
-def _stands_in(spot: Span, block: Block) -> bool:
-    return any(stmt.span.holds(spot) for stmt in block)
 
 
 def _is_pause(call: Call) -> bool:

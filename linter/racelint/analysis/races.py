@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from racelint.analysis.branching import loops_around
 from racelint.analysis.callers import Callers
+from racelint.analysis.catching import Catching
 from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
@@ -84,6 +85,7 @@ class Races:
         self._contradictions = Contradictions(symbols, effects, places, contexts)
         self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
+        self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
@@ -379,6 +381,8 @@ class Races:
             return True  # the entry that is made too much is mostly dropped
         if shape == "check-use" and write.access.kind == "store" and self._begins_or_ends(other, write):
             return True
+        if shape == "check-use" and self._catching.goes_on(self._steps(act)):
+            return True  # it has lost a turn of its loop, and looks again in the next one
         if shape == "check-use" and write.access.kind in REMOVALS and write.function == other.function:
             return not self._goes_round(write)  # who comes too late to take it out finds that it is gone
         if shape == "check-act" and made == "object" and not callers and not self._is_emptied(act):
@@ -393,9 +397,11 @@ class Races:
         """Whether an access is in a `while` loop of a thread: an exception is the end of all that it would still do."""
         if self._contexts.roots[spot.entry.context].kind != "thread":
             return False
-        steps = (*self._contexts.way(spot.function, spot.entry), (spot.function, spot.access.span))
-        bodies = [(self._symbols.functions[function][1].body, span) for function, span in steps]
+        bodies = [(self._symbols.functions[function][1].body, span) for function, span in self._steps(spot)]
         return any(loop.iterable is None for body, span in bodies for loop in loops_around(body, span))
+
+    def _steps(self, spot: Spot) -> list[tuple[str, Span]]:
+        return self._contexts.steps(spot.function, spot.entry, spot.access.span)
 
     def _are_callers(self, write: Spot, other: Spot) -> bool:
         return all(self._contexts.roots[spot.entry.context].is_external for spot in (write, other))
