@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from racelint.analysis.branching import loops_around
 from racelint.analysis.callers import Callers
 from racelint.analysis.catching import Catching
+from racelint.analysis.choices import Choices
 from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
@@ -83,6 +84,7 @@ class Races:
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self._contradictions = Contradictions(symbols, effects, places, contexts)
+        self._choices = Choices(symbols, effects, contexts, self.identity)
         self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
@@ -179,6 +181,8 @@ class Races:
             return Silence.APART
         if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
             return Silence.UNREACHED
+        if self._choices.exclude(write, other):
+            return Silence.ORDERED
         if shape == "update-update" and self._are_steps(place, write, other):
             shape = "step-step"
         elif shape == "update-update" and not self.is_tested(place):

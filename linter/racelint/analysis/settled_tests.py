@@ -9,7 +9,7 @@ from typing import TypeAlias
 from racelint.analysis.branching import arms
 from racelint.analysis.effects import WRITES, Effects
 from racelint.analysis.paths import root
-from racelint.analysis.values import Captured, Field, Fresh, Global
+from racelint.analysis.values import Captured, Field, Fresh, Global, Param, Value
 from racelint.model import Assign, Attr, Build, Call, Const, Expr, Function, Imported, Logic, Name, Op, Scalar
 from racelint.record import Record, records
 from racelint.span import Span
@@ -28,12 +28,18 @@ class Answer(Record):
 class SettledTests:
     """Finds what tests on the way to a spot have found of what nobody changes after them."""
 
-    def __init__(self, effects: Mapping[str, Effects], *, late: bool = False) -> None:
-        """`late` says that an object is changed, too, by who has made it and told others of it."""
+    def __init__(
+        self, effects: Mapping[str, Effects], *, late: bool = False, makers: frozenset[str] = frozenset()
+    ) -> None:
+        """`late` says that an object is changed, too, by who has made it and told others of it.
+
+        Methods that are called as `makers` do not change their own object: they make it.
+        """
         self._changed: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # fields and variables, by their names
         for function_id, found in effects.items():
             for access in found.all_accesses():
                 is_made_here = isinstance(root(access.path), Fresh) and not late
+                is_made_here = is_made_here or _is_made_by(function_id, access.path, makers)
                 if access.kind in WRITES and isinstance(access.path, Field | Captured | Global) and not is_made_here:
                     self._changed[access.path.name].append((function_id, access.span))
 
@@ -66,6 +72,12 @@ class SettledTests:
         places = [place for name in path[1:] for place in self._changed.get(name, ())]
         places += [(function_id, span) for span in _changed_by(function, path)]
         return all(where == function_id and span[:2] < asked[:2] for where, span in places)
+
+
+def _is_made_by(function_id: str, path: Value, makers: frozenset[str]) -> bool:
+    """Whether a path is a field of the object that a function makes, as one of these methods."""
+    own = isinstance(path, Field) and path.base == Param(function_id, 0)
+    return own and function_id.rpartition(".")[2] in makers
 
 
 def found_empty(method: Function, spot: Span) -> frozenset[str]:
