@@ -223,7 +223,10 @@ class Operations(Body):
         site, name = self.site(expr.span, state), self.types.text(found)
         if name in COPYING:
             return (Fresh(name, site),)
-        return unite([(self._seen_as(value, name, site),) for value in values])
+        seen = unite([(self._seen_as(value, name, site),) for value in values])
+        if self.traits.duck_typed or not (isinstance(found, ClassType) and self._is_by_value(found)):
+            return seen
+        return tuple([self._copied(value, found.type, site, state) for value in seen])
 
     def _seen_as(self, value: Value, name: str, site: Site) -> Value:
         known = self.types.of(value)
@@ -361,9 +364,17 @@ class Operations(Body):
             if not behind or self.types.container(value) is not None:
                 return value
             return copy_of(value, self.types.text(found), self.site(span, state))
-        if not (found.value or behind) or not self.types.annotations.is_value(found.type):
+        if not self._is_by_value(found, behind=behind):
             return value
-        return self._copy_struct(value, found.type, self.site(span, state), state, MOST_LEVELS)
+        return self._copied(value, found.type, self.site(span, state), state)
+
+    def _is_by_value(self, found: ClassType, *, behind: bool = False) -> bool:
+        """Whether what has a type is a struct itself, or one `behind` a pointer that is followed."""
+        return (found.value or behind) and self.types.annotations.is_value(found.type)
+
+    def _copied(self, value: Value, type_id: str, site: Site, state: State) -> Value:
+        """A copy of a struct that is elsewhere as well, also of one that lies in an interface: `value.(Session)`."""
+        return self._copy_struct(value, type_id, site, state, MOST_LEVELS) if isinstance(value, _REFERRING) else value
 
     def _copy_struct(self, value: Value, type_id: str, site: Site, state: State, levels: int) -> Value:
         """A new object whose fields hold what the old one's hold; what is inline is copied with it."""
