@@ -148,6 +148,7 @@ class Body(Flow[State, Frame]):
         self.is_open = False  # the call at hand gives more than is written: `*rest`, `**options`
         self.measuring = False  # it is compared by its size
         self.calling: set[Value] = set()  # iterators that call Python between two elements: `map(f, d)`
+        self.on_nothing = False  # the method called next may be called on nothing instead of an object
         self.once = False  # the generator expression evaluated next is asked for one element only
         self.rare = False  # the callback at hand is mostly called later
         self.stored: Expr | None = None  # what the assignment at hand stores

@@ -11,6 +11,7 @@ from racelint.analysis.starting import GOROUTINE, RUNS, WAITS
 from racelint.analysis.state import Invoke, Predicate, State
 from racelint.analysis.type_names import ClassType, LibraryType
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
@@ -52,7 +53,9 @@ class Calls(Replay, Library):
         """Evaluate a call expression."""
         if isinstance(call.func, Attr) and isinstance(call.func.base, Item) and call.func.name in TAKING:
             self.presumed.add(call.func.base.span)
+        self.on_nothing = False
         callees = self._callees(call, state)
+        nothing = self._given_by_nothing(callees, call.span, state) if self.on_nothing else ()
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
         self.spread = ()
         outer = state.reads
@@ -82,7 +85,15 @@ class Calls(Replay, Library):
         self.is_open = False
         if _waits_for_start(call):
             state.wait()
-        return unite(results)
+        return union(nothing, unite(results)) if nothing else unite(results)
+
+    def _given_by_nothing(self, methods: Values, call: Span, state: State) -> Values:
+        """What methods give that may be called on nothing, too: Go has a pointer's method run then."""
+        bound = [method.function for method in methods if isinstance(method, FunctionValue)]
+        known = bool(bound) and len(bound) == len(methods)
+        if known and all([NONE in self.summaries.of(each).returns for each in bound]):
+            return (NONE,)
+        return (Result(self.site(call, state)),)
 
     def _note_watching(
         self, call: Call, callees: Values, args: tuple[Values, ...], keywords: Keywords, state: State
@@ -152,7 +163,10 @@ class Calls(Replay, Library):
         self.summaries.usage.method_call(self.id, call.func.name)
         if not self.traits.atomic_steps and any([self._may_be_own(base) for base in bases]):
             self.effects.asked.add((call.func.name, self._count(call)))
-        return unite([self._method(base, call.func.name, call, state) for base in bases])
+        if self.traits.atomic_steps or bases == (NONE,):
+            return unite([self._method(base, call.func.name, call, state) for base in bases])
+        self.on_nothing = NONE in bases
+        return unite([self._method(base, call.func.name, call, state) for base in bases if base != NONE])
 
     def _count(self, call: Call) -> int:
         """How many arguments a call gives; a single one that is a call may be all the results of a function.
@@ -559,9 +573,10 @@ class Calls(Replay, Library):
             return (Result(self.site(call, state)),)
         bound = self._bind(function, given, keywords)
         method = bool(function.owner) and function.binding != "none"
-        receiver = given[0][0] if method and given and given[0] else None
+        receiver = next((v for v in given[0] if v != NONE), given[0][0]) if method and given and given[0] else None
         receiver = None if receiver is not None and root(receiver) in self.published else receiver
-        plain: list[tuple[int, Value]] = [(index, values[0]) for index, values in enumerate(bound) if len(values) == 1]
+        single = [(index, _only(values)) for index, values in enumerate(bound)]
+        plain = [(index, value) for index, value in single if value is not None]
         told = tuple([pair for pair in plain if type(pair[1]) in (TOLD_BY_STEP if self.traits.duck_typed else TOLD)])
         self.effects.call(function_id, call, receiver, state, certain=self.certain, given=told)
         self._hand_on(function_id, function, bound, call)
@@ -637,6 +652,14 @@ class Calls(Replay, Library):
         return (made,)
 
     # --- libraries ----------------------------------------------------------------------------------------------------
+
+
+def _only(values: Values) -> Value | None:
+    """What is given for a parameter, if it is one thing: an object that is made here, or nothing, is that object."""
+    found = [value for value in values if value != NONE] if len(values) == 2 else []
+    if len(found) == 1 and isinstance(found[0], Fresh):
+        return found[0]
+    return values[0] if len(values) == 1 else None
 
 
 def _text(values: Values) -> str:
