@@ -76,6 +76,8 @@ class Objects:
                 if held in (OWN, ALIVE) and self._common.has(self._places.class_of(base) or "", name):
                     return SHARED
                 return held if held == SHARED or self._places.is_inside(base, name) else MAYBE
+            case Element(base=Fresh()) if self._places.is_whole(path):
+                return self.of(path.base, function, entry, steps)  # a struct that lies in a list itself
             case _:
                 return MAYBE  # an element among them: one of several, and mostly each worker has its own key
 
