@@ -6,16 +6,19 @@ on its session, another request has another one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 
 from racelint.analysis.contexts import Context, Contexts, Entry, targets
-from racelint.analysis.effects import Effects, Start
+from racelint.analysis.effects import CallSite, Effects, Start
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import NONE, Captured, Element, Field, Fresh, Member, Param, Site, Value
 from racelint.analysis.ways import MOST_CALLS
+
+MOST_GIVEN = 4  # calls through which what a starter was given is followed back
 
 
 class OwnRuns:
@@ -28,6 +31,7 @@ class OwnRuns:
         self._effects = effects
         self._places = places
         self._contexts = contexts
+        self._callers: dict[str, list[tuple[str, CallSite]]] | None = None
         self._stored: set[str] | None = None  # names of fields, made when they are asked for
 
     def has_made(self, spot: Spot) -> bool:
@@ -86,12 +90,37 @@ class OwnRuns:
         """Where a starter makes what a context knows as a parameter, or by a variable of its starter's."""
         starter = context.starter or ""
         if isinstance(path, Captured):
-            return self._kept_in(path) if path.function == starter else set()
+            return self._made_in(path, starter, MOST_GIVEN)
         if not isinstance(path, Param):
             return set()
         handed = [value for start in self._starts_of(context) for value in _handed(start, path.index)]
         made = {each.site for each in handed if isinstance(each, Fresh) and each.site.function == starter}
         return made if handed and all([isinstance(each, Fresh) for each in handed]) else set()
+
+    def _made_in(self, value: Value | None, function: str, steps: int) -> set[Site]:
+        """Where a function, or whoever calls it, makes what a value of its own stands for; nothing if unknown."""
+        if isinstance(value, Captured) and value.function == function:
+            parameter = self._parameter(value)
+            return self._kept_in(value) if parameter == value else self._made_in(parameter, function, steps)
+        if isinstance(value, Fresh) and value.site.function == function:
+            return {value.site}
+        if not isinstance(value, Param) or value.function != function or steps == 0 or self._is_root(function):
+            return set()
+        given = [(dict(site.given).get(value.index), caller) for caller, site in self._calls_of(function)]
+        made = [self._made_in(each, caller, steps - 1) for each, caller in given]
+        return set().union(*made) if all(made) else set()
+
+    def _is_root(self, function: str) -> bool:
+        """Whether something else than a call of the program leads to a function."""
+        entries = self._contexts.entries.get(function, ())
+        return any([self._contexts.came(function, entry) is None for entry in entries])
+
+    def _calls_of(self, function: str) -> list[tuple[str, CallSite]]:
+        if self._callers is None:
+            self._callers = defaultdict(list)
+            for (caller, _, callee), site in self._contexts.sites.items():
+                self._callers[callee].append((caller, site))
+        return self._callers.get(function, [])
 
     def _made(self, spot: Spot, *, parts: bool = False) -> set[Site]:
         """Where a function on the way has made the object of an access, or has had it made as one of the parts."""
