@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
+
 from racelint.analysis.importing import Importing, package_of
 from racelint.analysis.product import EXAMPLES
 from racelint.analysis.symbols import Symbols
@@ -21,6 +23,8 @@ class Programs:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self.importing = Importing(symbols)
+        folders = {os.path.dirname(source.path) for source, _ in symbols.functions.values()}
+        self._root = os.path.commonpath(folders) if folders else ""  # the module's path may have any words in it
         self._mains = {package_of(symbols.functions[f][0].name) for f in symbols.functions if self._is_program(f)}
         self._folders = {_folder(main) for main in self._mains}
 
@@ -47,7 +51,7 @@ class Programs:
         if function.name != "main" or function.owner or source.module.package != "main":
             return False
         shown = source.reported and not self._symbols.stands_in(function_id)
-        return shown and AIDS.isdisjoint(source.name.partition("@")[0].lower().split("/"))
+        return shown and AIDS.isdisjoint(source.path[len(self._root) :].lower().split("/")[:-1])
 
 
 def _folder(main: str) -> str:
