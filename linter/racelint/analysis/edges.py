@@ -9,7 +9,7 @@ from typing import TypeAlias
 from racelint.analysis.branching import loops_around
 from racelint.analysis.contexts import targets
 from racelint.analysis.effects import CallSite, Effects, Start
-from racelint.analysis.places import Places
+from racelint.analysis.places import Located, Places
 from racelint.analysis.product import Product
 from racelint.analysis.state import ALWAYS, Conditions, Predicate
 from racelint.analysis.symbols import Symbols
@@ -127,9 +127,17 @@ class Edges:
                 return function, self._symbols.functions[function][1].parameters[index].name
             case Field(name=name):
                 located = self._places.locate(path)
-                return (located.place.owner, name) if located is not None else None
+                return (located.place.owner, name) if located is not None and self._is_sure(located) else None
             case _:
                 return None
+
+    def _is_sure(self, located: Located) -> bool:
+        """Whether a callable surely lies in a field of that type.
+
+        Where types are declared, one that is unknown is mostly a library's, whose fields may have the same names.
+        """
+        source = self._symbols.types.get(located.type)
+        return located.certain or source is None or source[0].module.traits.duck_typed
 
     def _link(self, function_id: str, effects: Effects) -> None:
         """The calls of a function; one of a kept callable leads to all that are kept there."""
