@@ -20,6 +20,7 @@ class Importing:
         self._imports: dict[str, set[str]] = defaultdict(set)
         self._reached: dict[str, frozenset[str]] = {}
         self._mains: set[str] = set()
+        self._are_linked: dict[frozenset[str], bool] = {}
         for source in {source.path: source for source, _ in symbols.functions.values()}.values():
             self._read(source)
         self._programs: dict[str, set[str]] = defaultdict(set)
@@ -56,10 +57,21 @@ class Importing:
         """The main packages that import a package, or what imports it."""
         return frozenset(self._programs.get(package_of(package), ()))
 
+    def are_linked(self, functions: Iterable[str]) -> bool:
+        """Whether one program can run all of some functions: what is in a main package runs with what that imports."""
+        if not self._mains:
+            return True
+        packages = frozenset([package_of(self._symbols.functions[each][0].name) for each in functions])
+        if packages not in self._are_linked:
+            self._are_linked[packages] = all(packages <= self.reached(main) for main in packages & self._mains)
+        return self._are_linked[packages]
+
     def are_apart(self, first: Iterable[str], second: Iterable[str]) -> bool:
         """Whether no program can run all of some functions and all of some others: they are in different processes."""
         if not self._mains:
             return False
+        if not self.are_linked({*first, *second}):
+            return True
         one, two = self._common(first), self._common(second)
         return bool(one) and bool(two) and one.isdisjoint(two)
 

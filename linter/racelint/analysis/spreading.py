@@ -10,6 +10,7 @@ from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import CallSite
+from racelint.analysis.importing import Importing
 from racelint.analysis.objects import FRESH
 from racelint.analysis.places import Places
 from racelint.analysis.receivers import Receivers
@@ -39,6 +40,7 @@ class Spreading:
         self._deciding = deciding
         self._receivers = receivers
         self._found = contexts
+        self._importing = Importing(symbols)
 
     def spread(self, index: int, context: Context, root_id: str) -> None:
         """Propagate a context from a root along all calls."""
@@ -50,6 +52,7 @@ class Spreading:
         first = Entry(index, receiver, locks, context.type, origin=context.origin)
         if not self._enter(root_id, first, None):
             return
+        above = {root_id, context.starter or root_id}
         begun = self._found.begun.get((context.starter, context.span), ()) if context.starter and context.span else ()
         todo = deque([(root_id, first)])
         while todo:
@@ -62,6 +65,8 @@ class Spreading:
             for callee, site in self._edges.calls.get(function_id, ()):
                 if callee in begun and not isinstance(site.callee, str):
                     continue  # whoever has handed it to the helper starts it
+                if not self._importing.are_linked({*above, function_id, callee}):
+                    continue  # an interface's method, of a type that another program has
                 if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
                     continue  # a coroutine does not run in the thread that makes it
                 if self._is_async_generator(callee) and not self._symbols.functions[function_id][1].is_async:
