@@ -245,6 +245,9 @@ class Starting(Tallies):
             if self.knowledge.does(name, "delays") is not None:
                 self.delayed.add(call)
             self._by_start_row(row, args, keywords, call, state)
+            if row.kind == "here" and row.methods:  # of one object; what else the library is given may be run, too
+                others = [values for index, values in enumerate(args) if index != row.callable]
+                self.hand_over(tuple(others), keywords, call, state, name)
         else:
             self.hand_over(args, keywords, call, state, name)
 
