@@ -226,24 +226,33 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     the other way round if something was put in where it was made. So is a type of the project that has `Lock()` and
     `Unlock()` and is called so (`CountingMutex`), whatever these do.
 
-    Ordered, hence silent: before the `go` statement, after `wg.Wait()` (whoever waits: what comes before `wg.Done()` is
-    over then), after a receive from a channel that the function has made or that an object has for its signals
-    (also from a goroutine that gives it one of several things, by the way that it takes), after
-    as many receives as goroutines were started, if a counter says so, after a loop that waits until a counter of those
-    at work is at zero (`for s.workers > 0 { s.idle.Wait() }`, where each ends with `s.workers--`), after
-    `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or behind a test that it was not time that has
-    ended it; behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors
-    while what it has started may still run; what precedes the one `close(c)` and what
-    follows `for range c`, or `!ok`; what precedes the one `ready.Store(true)` and what follows on `if ready.Load()`,
-    also where that is asked once more under the lock under which it is set; what precedes all that sets a field under a
-    lock and what has found it set under that lock (`if s.key == nil { return }`), if it is done once; one winner of
-    `CompareAndSwap`; variables that are new in each turn of the loop that starts the goroutines; what each is
-    handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`); `sync.Once`, atomics,
-    `sync.Map`; calls that part, on the way, from those that lead to the start, and come first; what a handler is
-    registered after; what another program of the repository does, or the same one when it has taken another way where
-    it starts (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each
-    other; what one side does without the lock of a flag that hands it over, to a side that finds the flag set under
-    that lock and takes it back; a field that a timer is put into, and what the timer calls.
+    Ordered, hence silent:
+
+    - what comes before the `go` statement, or after `wg.Wait()` (whoever waits: what precedes `wg.Done()` is over then);
+    - what comes after a receive from a channel that the function has made or that an object has for its signals (also
+      from a goroutine that gives it one of several things, by the way that it takes), or after as many receives as
+      goroutines were started, if a counter says so;
+    - what follows a loop that waits until a counter of those at work is at zero (`for s.workers > 0 { s.idle.Wait() }`,
+      where each ends with `s.workers--`);
+    - what follows `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or stands behind a test that it
+      was not time that has ended it;
+    - what is behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors
+      while what it has started may still run;
+    - what precedes the one `close(c)` and what follows `for range c`, or `!ok`; what precedes the one
+      `ready.Store(true)` and what follows on `if ready.Load()`, also where that is asked once more under the lock under
+      which it is set;
+    - what precedes all that sets a field under a lock and what has found it set under that lock
+      (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`;
+    - variables that are new in each turn of the loop that starts the goroutines; what each is handed another variable
+      or part of (`go fill(&t.wins); go fill(&t.losses)`);
+    - `sync.Once`, atomics, `sync.Map`;
+    - calls that part, on the way, from those that lead to the start, and come first; what a handler is registered
+      after, be it done by goroutines that have been waited for by then;
+    - what another program of the repository does, or the same one when it has taken another way where it starts
+      (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each other;
+    - what one side does without the lock of a flag that hands it over, to a side that finds the flag set under that lock
+      and takes it back; a field that a timer is put into, and what the timer calls.
+
     What is taken out of a field that gets another container at once belongs to the taker.
 
     A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries

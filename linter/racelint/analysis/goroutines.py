@@ -20,6 +20,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.starting import GOROUTINE, LEADING
+from racelint.analysis.startup import Startup
 from racelint.analysis.strangers import REQUESTED, Strangers
 from racelint.analysis.succession import Succession
 from racelint.analysis.symbols import Symbols
@@ -52,6 +53,7 @@ class Goroutines:
         self._repeating = repeating
         self._own_runs = own_runs
         self._succession = Succession(symbols, contexts)
+        self._startup = Startup(contexts, memory)
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
@@ -67,6 +69,8 @@ class Goroutines:
         if later(write.function, write.entry, two, span=write.access.span) or later(
             other.function, other.entry, one, span=other.access.span
         ):
+            return Silence.ORDERED
+        if self._startup.precedes(write, other) or self._startup.precedes(other, write):
             return Silence.ORDERED
         if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT

@@ -267,8 +267,11 @@ class Memory:
         """Whether two ways from one root part in a function that goes the first one first."""
         if context.starter is None or context.span is None:
             return False
-        first = self._contexts.way(function, entry)
         second = self._contexts.steps(context.starter, starting, context.span)
+        return self.parts_before(self._contexts.way(function, entry), second)
+
+    def parts_before(self, first: Sequence[tuple[str, Span]], second: Sequence[tuple[str, Span]]) -> bool:
+        """Whether two ways part in a function that goes the first one first, and comes back before the second."""
         for (caller, call), (other, later) in zip(first, second, strict=False):
             if caller != other:
                 return False
@@ -293,6 +296,10 @@ class Memory:
         if span is not None:
             way = [*way, (function, span)]
         return any(caller in given and call[:2] < given[caller][:2] for caller, call in way)
+
+    def registered(self, called: str) -> Sequence[tuple[str, Span]]:
+        """Where libraries are handed a function that they are to call."""
+        return self._registered.get(called, ())
 
     def registers(self, function: str, called: str) -> bool:
         """Whether a function hands another one to a library, which calls it."""
