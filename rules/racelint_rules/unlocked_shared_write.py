@@ -228,7 +228,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Ordered, hence silent:
 
-    - what comes before the `go` statement, or after `wg.Wait()` (whoever waits: what precedes `wg.Done()` is over then);
+    - what comes before the `go` statement, or after `wg.Wait()` (whoever waits: what precedes `wg.Done()` is over);
     - what comes after a receive from a channel that the function has made or that an object has for its signals (also
       from a goroutine that gives it one of several things, by the way that it takes), or after as many receives as
       goroutines were started, if a counter says so;
@@ -243,15 +243,15 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       which it is set;
     - what precedes all that sets a field under a lock and what has found it set under that lock
       (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`;
-    - variables that are new in each turn of the loop that starts the goroutines; what each is handed another variable
-      or part of (`go fill(&t.wins); go fill(&t.losses)`);
+    - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
+      before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);
     - `sync.Once`, atomics, `sync.Map`;
     - calls that part, on the way, from those that lead to the start, and come first; what a handler is registered
       after, be it done by goroutines that have been waited for by then;
     - what another program of the repository does, or the same one when it has taken another way where it starts
       (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each other;
-    - what one side does without the lock of a flag that hands it over, to a side that finds the flag set under that lock
-      and takes it back; a field that a timer is put into, and what the timer calls.
+    - what one side does without the lock of a flag that hands it over, to a side that finds the flag set under that
+      lock and takes it back; a field that a timer is put into, and what the timer calls.
 
     What is taken out of a field that gets another container at once belongs to the taker.
 

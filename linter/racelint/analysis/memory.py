@@ -19,7 +19,9 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turns import is_about_its_own
-from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Value
+from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Value
+from racelint.model import Attr, Loop, Name
+from racelint.record import records
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -52,6 +54,17 @@ def shape(write: Access | Act, other: Access | Act) -> str | None:
     if write.kind == "alter" and other.detail in (STATEFUL, RUNNING):
         return "state-write" if other.kind == "alter" else "state-read"
     return None
+
+
+def _is_walked(loop: Loop, access: Access) -> bool:
+    """Whether an access reads the variable or field that a loop walks: once, before all turns."""
+    walked = [part.span for part in records(loop.iterable) if isinstance(part, Attr | Name)]
+    return access.kind == "read" and access.span in walked
+
+
+def _is_element_of(path: Value, loop: Span) -> bool:
+    """Whether a loop has taken an object out of a container for its turn."""
+    return isinstance(path, Element) and isinstance(path.key, Member) and path.key.site.span == loop
 
 
 class Memory:
@@ -94,19 +107,22 @@ class Memory:
         """Whether what may still run when an access comes again, before the next start, has nothing to do with it.
 
         The loop around both waits somewhere in a turn, for what it has started if there is any; or what the access is
-        of is another one in each turn.
+        of is another one in each turn. What a loop walks is read before its first turn.
         """
         if self.is_new_each_turn(access.path, context):
             return True
         _, function = self._symbols.functions[context.starter or ""]
-        loops = [s.span for s in loops_around(function.body, start.span) if s.span.holds(access.span)]
+        around = loops_around(function.body, start.span)
+        loops = [s.span for s in around if s.span.holds(access.span) and not _is_walked(s, access)]
         if not loops:
             return False
         effects = self._effects[context.starter or ""]
         return any(loops[-1].holds(span) for span in effects.waits) or self._is_own_of(access.path, loops[-1])
 
     def _is_own_of(self, path: Value, loop: Span) -> bool:
-        """Whether the variable that a path starts from is a new one in each turn of a loop."""
+        """Whether each turn of a loop has its own: the variable that a path starts from, or an element that it walks."""
+        if isinstance(path, Field) and _is_element_of(path.base, loop):
+            return True
         origin = root(path)
         if not isinstance(origin, Captured):
             return False
