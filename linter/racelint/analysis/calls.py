@@ -369,7 +369,10 @@ class Calls(Replay, Library):
                     if outright is not None:
                         self.effects.asked.add((self.symbols.functions[function][1].name, UNCOUNTED))
                         return outright
-                return self._call_function(function, receiver, args, keywords, call, state)
+                results = self._call_function(function, receiver, args, keywords, call, state)
+                if receiver is not None and self.traits.duck_typed:
+                    self.own_lock_method(function, receiver, call, state)
+                return results
             case TypeValue(type=type_id) if self.traits.duck_typed:
                 return self._construct(type_id, args, keywords, call, state)
             case TypeValue():

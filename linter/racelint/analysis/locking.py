@@ -102,11 +102,10 @@ class Locking(Starting, Attributes):
         waits = self.symbols.method(type_id, "__aenter__") is not None
         enters = waits or self.symbols.method(type_id, "__enter__") is not None
         methods = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
-        name = type_id.rpartition(":")[2].rpartition(".")[2].lower()
         if not self.traits.duck_typed:
             methods = self.symbols.method(type_id, "Lock") and self.symbols.method(type_id, "Unlock")
-            return "exclusive" if methods and name.endswith(("lock", "mutex")) else ""
-        named = enters and name.endswith(("lock", "mutex", "condition"))
+            return "exclusive" if methods and _is_called_lock(type_id) else ""
+        named = enters and (_is_called_lock(type_id) or type_id.lower().endswith("condition"))
         return ("async" if waits else "exclusive") if methods or named else ""
 
     def take(self, value: Value, span: Span, state: State, *, shared: bool = False, discarded: bool = False) -> bool:
@@ -162,6 +161,18 @@ class Locking(Starting, Attributes):
         elif row is not None and name in row.notify:
             self.effects.notified.add(base)
 
+    def own_lock_method(self, function_id: str, lock: Value, span: Span, state: State) -> None:
+        """`lock.acquire()` and `lock.release()` of a project's class that is a lock by its methods and its name."""
+        name, function = function_id.rpartition(".")[2], self.symbols.functions[function_id][1]
+        takes, gives = name in self.knowledge.concurrency.takes, name in self.knowledge.concurrency.gives
+        found = self.types.of(lock) if (takes or gives) and not function.is_async else None
+        if not isinstance(found, ClassType) or not (self._own_lock(found.type) and _is_called_lock(found.type)):
+            return
+        if takes:
+            self.take(lock, span, state)
+        else:
+            self.give_back(lock, state)
+
     def pass_turnstile(self, operation: str, channels: Values, span: Span, state: State) -> None:
         """Take channels that are locks, or give them back."""
         for channel in channels:
@@ -207,6 +218,11 @@ class Locking(Starting, Attributes):
         """Whether something of unknown type is entered that could be a lock: what an unresolved method returned."""
         called = [self.opaque_calls.get(v.site.span, "") for v in values if isinstance(v, Result) and not v.type]
         return any([sounds_like_lock(name) for name in called])
+
+
+def _is_called_lock(type_id: str) -> bool:
+    """Whether a class of the project says by its name that it is a lock: one of those that exclude all others."""
+    return type_id.lower().endswith(("lock", "mutex"))
 
 
 def is_named_lock(value: Value) -> bool:
