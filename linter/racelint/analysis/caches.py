@@ -9,6 +9,7 @@ from typing import NamedTuple
 from racelint.analysis.defaults import Defaults, picks_elements
 from racelint.analysis.holders import Holders
 from racelint.analysis.homemade import BY_HAND
+from racelint.analysis.memos import Memos
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
 from racelint.analysis.sharing import Change
@@ -71,6 +72,7 @@ class Caches:
         self._defaults = Defaults(summaries.symbols)
         self._changed: frozenset[Value] | None = None
         self._siblings = Siblings(summaries.symbols, knowledge.sharing)
+        self._memos = Memos(summaries)
         self._register_kept()
 
     def _register_kept(self) -> None:
@@ -107,6 +109,7 @@ class Caches:
                 chain = [function_id, *[call.function for call in change.calls], change.function]
                 meant_so = self._is_meant(origin, change) or self._is_own(origin, chain)
                 meant_so = meant_so or self._is_put_back(function_id, origin, change)
+                meant_so = meant_so or (origin.kind == "memo" and self._is_saved(function_id, origin, change))
                 if not meant_so and self._counts(origin, target, change):
                     way = prefixes(target)[len(prefixes(origin.start)) - 1 :]
                     copied = origin.kind in ("half", "part") or any(_is_copied(step, origin) for step in way)
@@ -134,6 +137,23 @@ class Caches:
         by_hand = origin.kind == "memo" and self._summaries.remembering.get(origin.by) == BY_HAND
         return by_hand and change.operation not in TAKING
 
+    def _is_saved(self, function_id: str, origin: Origin, change: Change) -> bool:
+        """Whether a remembered store is saved after a change: `settings()["fonts"][name] = 1; settings().save()`."""
+        spans = [*[call.span for call in change.calls], change.span]
+        saved = self._summaries.of(function_id).saved
+        if any(isinstance(v, Cached) and v.source == origin.by and span > spans[0] for v, span in saved.items()):
+            return True
+        for callee, place in zip([call.callee for call in change.calls], spans[1:], strict=True):
+            summary = self._summaries.of(callee)
+            same = [
+                root(c.target)
+                for c, _ in summary.changes.values()
+                if (c.function, c.span) == (change.function, change.span)
+            ]
+            if any(v in same and span > place for v, span in summary.saved.items()):
+                return True
+        return False
+
     def _keeps_entries(self, function_id: str, start: Value) -> bool:
         """Whether a method is of the class that has a cache in a field, and has made all containers in it."""
         source, function = self._symbols.functions[function_id]
@@ -159,7 +179,9 @@ class Caches:
                 return bool(entries)
             case "cache":
                 return bool(entries) and plain and not self._is_object(target)
-            case "memo" if self._is_lazy_part(origin.by) and not isinstance(self._types.of(origin.start), LibraryType):
+            case "memo" if self._memos.is_of_object(origin.by) and not isinstance(
+                self._types.of(origin.start), LibraryType
+            ):
                 return False  # of an object that has a state: what it makes once is there to be worked with
             case "memo" if getattr(self._types.returned(origin.by), "name", "") in UNCHANGING:
                 return False  # `lookup() -> str`, put into a list that a helper makes around it
@@ -282,12 +304,6 @@ class Caches:
                 if made not in self._hints.exact:
                     return False
         return True
-
-    def _is_lazy_part(self, function_id: str) -> bool:
-        """Whether a function that remembers its result is a property of an object: `cached_property`."""
-        known = self._symbols.functions.get(function_id)
-        named = [d.func if isinstance(d, Call) else d for d in known[1].decorators] if known is not None else []
-        return any(isinstance(d, Attr | Name) and d.name.endswith("cached_property") for d in named)
 
     def _is_object(self, value: Value) -> bool:
         return isinstance(self._types.of(value), ClassType)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
+from racelint.analysis.memos import Memos
 from racelint.analysis.paths import prefixes
 from racelint.analysis.privatecaches import PrivateCaches
 from racelint.analysis.sharing import Change, Hints
@@ -41,7 +42,8 @@ class CacheMutation:
     it gives a value to what has none; `grows` that each such change adds to what is there, `typed` that declared types
     say what is shared and what is copied, `far` counts the functions on the way, closures with what they stand in,
     `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
-    object once the function at hand has had it.
+    object once the function at hand has had it, `of_object` that an object remembers it of itself, `unsure` that what
+    remembers it may give copies.
     """
 
     kind: str
@@ -67,6 +69,8 @@ class CacheMutation:
     far: int
     once: bool
     unread: bool
+    of_object: bool
+    unsure: bool
     handler: str = ""
 
 
@@ -78,6 +82,7 @@ class CacheTeller:
         self._runs_once = runs_once
         self._summaries = summaries
         self._hints: Hints = summaries.hints
+        self._memos = Memos(summaries)
         self._private = PrivateCaches(summaries.symbols, summaries.knowledge, summaries.hints)
         self._found: dict[Origin, list[str]] = {}
 
@@ -110,6 +115,8 @@ class CacheTeller:
             far=1 + sum(not call.callee.startswith(f"{call.function}.") for call in change.calls),
             once=origin.kind in BEGINNINGS and self._runs_once(write.function),
             handler=self._handler(write),
+            of_object=origin.kind == "memo" and self._memos.is_of_object(origin.by),
+            unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),
             unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
         )
 

@@ -65,6 +65,7 @@ class Calls(Replay, Library):
         outer_told, self.told = self.told, self._told(call, callees)
         args, keywords = self._arguments(call, state)
         self._note_watching(call, callees, args, keywords, state)
+        self._note_saving(call, callees)
         state.reads, self.told = outer, outer_told
         self.note_single(call)
         self.once = False
@@ -115,6 +116,19 @@ class Calls(Replay, Library):
             follows = answers or own
         if follows:
             self.summaries.hints.watching.add(self.id)
+
+    def _note_saving(self, call: Call, callees: Values) -> None:
+        """An object is told to save what it holds, or is given: `settings.commit()`, `settings.set("fonts", fonts)`."""
+        if not isinstance(call.func, Attr) or call.func.name not in self.knowledge.sharing.names("saves"):
+            return
+        for callee in callees:
+            match callee:
+                case FunctionValue(receiver=receiver) if receiver is not None:
+                    self.summary.saved[root(receiver)] = call.span
+                case Field(base=base):
+                    self.summary.saved[root(base)] = call.span
+                case _:
+                    pass
 
     def _told(self, call: Call, callees: Values) -> frozenset[Span]:
         """Where the arguments stand that a call only makes text of: one that is None by now does no harm there."""
@@ -237,6 +251,7 @@ class Calls(Replay, Library):
                 break  # positions after a spread are not known
             args.append(values)
         keywords = [(name, self.evaluate(value, state)) for name, value in call.keywords]
+        self.by_name = bool(keywords)  # those of a mapping, too: `**options`
         self.is_open = any([isinstance(arg, Star) for arg in call.args]) or any([not name for name, _ in keywords])
         return tuple(args), tuple([(name, values) for name, values in keywords if name])
 
@@ -407,7 +422,7 @@ class Calls(Replay, Library):
                 if name == "update":
                     state.heap.update({element(base, Literal(key, "str")): values for key, values in keywords})
                     state.heap.pop(UNKNOWN, None)
-                results = self._library_method(base, name, given, call, state, by_name=bool(keywords))
+                results = self._library_method(base, name, given, call, state, by_name=bool(keywords) or self.by_name)
                 known = self._may_be_own(base) or isinstance(self.types.of(base), ClassType)
                 return results if known else self._from_library(results, given)
             case Param() | Captured() | Member() | Element():

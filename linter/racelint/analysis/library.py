@@ -294,10 +294,12 @@ class Library(Origins):
 
     def _is_no_container(self, guess: Container, name: str, args: tuple[Values, ...], by_name: bool) -> bool:
         """Whether what has no type takes what no container does: arguments by name (options of a copy apart), a key
-        that cannot be hashed.
+        that cannot be hashed, a text for the position in a list.
         """
         if not self.traits.duck_typed or (by_name and name not in (*guess.by_name, *guess.copies)):
             return True
+        if name == "insert" and args and any([isinstance(v, Literal) and v.type == "str" for v in args[0]]):
+            return True  # `database.insert("table", row)`
         keys = args[0] if args and name in guess.reads else ()
         return any([isinstance(key, Fresh) and self.types.container(key) is not None for key in keys])
 

@@ -104,8 +104,9 @@ class Summary:
     it waits for a thread, `told` what it surely does with channels and groups, of which `renewed` have new members;
     `starts` are callables of the caller that it starts, `checked` the paths that it tests
     itself. `changes` are the objects that it changes in place, `contents` what lies in the containers that it has
-    made and returns, `reworked` the shallow copies that it changes itself, `owned` the fields of objects that it has
-    made and returns which hold others that it has made and nobody else knows, `parts` those that others may know, too,
+    made and returns, `reworked` the shallow copies that it changes itself, `saved` what it has saved, and where last,
+    `owned` the fields of objects that it has made and returns which hold others that it has made and nobody else knows,
+    `parts` those that others may know, too,
     `asks` what its result says of flags, `launches` the parameters
     of which it makes the object call what was registered with it, `sends` those that it sends over a channel, `begins`
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
@@ -143,6 +144,7 @@ class Summary:
     changes: dict[tuple[Value, str, str], tuple[Change, Conditions]] = field(default_factory=dict)
     contents: dict[Value, tuple[Content, ...]] = field(default_factory=dict)
     reworked: set[Value] = field(default_factory=set)
+    saved: dict[Value, Span] = field(default_factory=dict)
     owned: dict[Value, frozenset[str]] = field(default_factory=dict)
     parts: dict[Value, frozenset[str]] = field(default_factory=dict)
     asks: tuple[Ask, ...] = ()

@@ -12,6 +12,8 @@ NAMES = {
     "loads",
     "lists",
     "serialises",
+    "reads-back",
+    "saves",
     "catches-all",
     "copies",
     "shows",
@@ -113,6 +115,7 @@ class NameRow:
     "loads" modules by their names, "lists" what a module has or a class leads to without naming it, "serialises" what
     it is given, "catches-all" exceptions, "copies" a container, "shows" something to people only, "looks-up" or
     "puts-in" an entry of a cache. "one-thread" are packages: what imports one runs in one thread, whatever it starts.
+    "saves" is a method that writes down what its object holds, "reads-back" gives a new object of what was written.
     "setting" gives what the environment says, or its second argument if nobody sets it.
     """
 
