@@ -143,7 +143,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     - a parameter's default that is a list or dict; a mapping of an object or module that is copied to be changed, and
       changed deeper than the copy goes;
     - what a function changes by a variable that has an object's field, or a module's variable, and then makes use of,
-      if other functions take a copy of that before they change it (`headers = self.headers.copy()`);
+      if other functions take a copy of that before they change it (`headers = self.headers.copy()`), unless the
+      object's constructor calls it;
     - an entry of what a function is given, if it is copied to be changed, and changed deeper than the copy goes;
     - in Go a parameter's struct that is copied to be changed likewise (unless all callers put the result in the place
       of what they gave: `config = config.Merge(other)`), and a variable's object that a function takes as one of

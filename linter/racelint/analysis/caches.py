@@ -356,13 +356,19 @@ class Caches:
 
     def _copied_elsewhere(self, function_id: str, change: Change) -> Iterator[tuple[Value, Origin]]:
         """What others copy before they change it and go on with it, and this function changes by a variable."""
-        if change.calls or change.kind != "content" or not self._is_duck_typed(change):
+        if change.calls or change.kind != "content" or not self._is_duck_typed(change) or self._sets_up(function_id):
             return
         key = self._summaries.callbacks.key(change.target)
         if key is not None and key.depth == 0 and self._siblings.copy_first(function_id, change.span):
             owner = key.owner.rpartition(":")[2] if isinstance(change.target, Field) else key.owner.partition("@")[0]
             separator = "." if isinstance(change.target, Field) else ":"
             yield change.target, Origin("sibling", change.target, "", f"{owner}{separator}{key.name}")
+
+    def _sets_up(self, function_id: str) -> bool:
+        """Whether the constructor of its class calls a method: what that changes of its object is to stay there."""
+        source, function = self._symbols.functions[function_id]
+        made = f"{source.name}:{function.owner}.__init__"
+        return bool(function.owner) and made in self._summaries.usage.callers(function_id)
 
     def _is_folded(self, parameter: Param) -> bool:
         """Whether all callers put the result where they had what they passed: `config = config.Merge(other)`."""
