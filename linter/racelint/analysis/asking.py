@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racelint.analysis.body import Body
 from racelint.analysis.state import FLAG, TAKE, Held, State, surely_held
 from racelint.analysis.summary import Ask, Stored
+from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import Builtin, Captured, Field, Global, TypeValue, Value
 from racelint.model import Attr, Call, Cast, Const, Expr, Jump, Name, Op
@@ -19,7 +19,7 @@ from racelint.span import Span
 UNSET = "unset under"  # what stands for a flag that was found so while a lock was held
 
 
-class Asking(Body):
+class Asking(Tallies):
     """Finds what calls say of flags."""
 
     def ask_flag(

@@ -198,6 +198,8 @@ class Conditions(Asking):
         for outcome, after in ((True, yes), (False, no)):
             if after is not None and after.running and (counter := counting.run_out(test, outcome=outcome)):
                 self.run_out(counter, after)
+            if after is not None:
+                self.last_out(test, after, outcome=outcome)
         return yes, no
 
     def _direct(self, test: Expr, state: State) -> list[Read]:

@@ -38,6 +38,13 @@ AT_ZERO = {
 }  # fmt: skip
 
 
+def is_at_zero(test: Op, *, outcome: bool) -> bool:
+    """Whether a test's outcome says that a number is zero, if it is never below."""
+    bound = test.operands[1] if len(test.operands) == 2 else None
+    number = bound.value if isinstance(bound, Const) else None
+    return type(number) is int and AT_ZERO.get((test.operator, number)) is outcome
+
+
 def run_out(test: Expr, *, outcome: bool) -> str:
     """The variable that has come to zero, if a test has an outcome; "" if it says nothing of that."""
     match test:

@@ -217,6 +217,7 @@ class Effects:
     told_again: set[Value] = field(default_factory=set)  # channels that may have been given something before, too
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where
     renewals: set[tuple[Value, Span]] = field(default_factory=set)  # groups that get new members, and where
+    counted_up: set[Value] = field(default_factory=set)  # counters that go up here
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
     given_back: set[str] = field(default_factory=set)  # types of what is put back into pools
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"

@@ -252,7 +252,7 @@ class Loops(Tallies):
         """A loop over a channel ends when somebody has closed it; one that waits for workers, when all have left."""
         if frame.channels:
             self.tell_of(CLOSED, frame.channels, loop.span, state)
-        self.wait_for_tally(loop.test, state)
+        self.wait_for_tally(loop, state)
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""

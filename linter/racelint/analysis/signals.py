@@ -18,7 +18,7 @@ from racelint.analysis.effects import Access, Effects
 from racelint.analysis.paths import root
 from racelint.analysis.places import FLAG_MARK, Places
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import CLOSED, DONE, GIVES, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
+from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
 from racelint.span import Span
@@ -43,11 +43,12 @@ class Signals:
         self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
         self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
+        self._counted_up = {path for each in effects.values() for path in each.counted_up}
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
     def order(self, first: Spot, second: Spot) -> bool:
         """Whether a channel orders two accesses."""
-        if self._precedes(first, second) or self._precedes(second, first):
+        if self._precedes(first, second) or self._precedes(second, first) or self._are_last(first, second):
             return True
         return self._is_started_anew(first, second) or self._is_started_anew(second, first)
 
@@ -96,6 +97,7 @@ class Signals:
                 )
             )
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
+            or (operation == TAKE and reached == FILLED and not self._has_given(spot, channel))
             for operation, channel in self._later(spot)
             for reached, there in done
             if channel is not None and there == channel
@@ -200,7 +202,9 @@ class Signals:
 
     def _is_sure(self, operation: str, reached: str, channel: Value) -> bool:
         """Whether one operation on a channel cannot be over before the other one has begun."""
-        if (operation, reached) in ((DONE, WAIT), (LEFT, OUT)):
+        if (operation, reached) in ((DONE, WAIT), (LEFT, OUT)) or (
+            (operation, reached) == (LEFT, LAST) and channel not in self._counted_up
+        ):
             return True
         if operation in GIVES and reached == TAKE:
             return self._count(channel, taking=False) == 1
@@ -219,11 +223,20 @@ class Signals:
             return False
         assert self._uses is not None
         givers = {function for taken, (function, _) in self._uses[channel] if not taken}
-        return len(givers) == 1 and not any(
+        return len(givers) == 1 and not self._has_given(spot, channel)
+
+    def _has_given(self, spot: Spot, channel: Value) -> bool:
+        """Whether something may have been given to a channel, on the way to an access."""
+        return any(
             done in GIVES and self._channel(path, function, entry) == channel
             for function, entry, told, _ in self._levels(spot)
             for done, path in told[1]
         )
+
+    def _are_last(self, first: Spot, second: Spot) -> bool:
+        """Whether both accesses are made by who was the last to count himself out: there is one such."""
+        one, two = [{c for operation, c in self._done(spot) if operation == LAST} for spot in (first, second)]
+        return any(counter not in self._counted_up for counter in one & two)
 
     def _precedes_all(self, spot: Spot, channel: Value) -> bool:
         """Whether an access is over before anybody is the first to give something to a channel.

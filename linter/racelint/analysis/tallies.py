@@ -9,25 +9,59 @@ from __future__ import annotations
 
 from racelint.analysis import counting
 from racelint.analysis.body import Body
-from racelint.analysis.state import LEFT, OUT, State
+from racelint.analysis.state import FILLED, LAST, LEFT, OUT, State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import Builtin, Captured, Field, Global, Literal, Value, Values
-from racelint.model import Attr, Call, Const, Expr, Name, Op, Update
+from racelint.analysis.written import plain
+from racelint.model import Attr, Call, Eval, Expr, Loop, Name, Op, Update
 from racelint.span import Span
 
 
 class Tallies(Body):
     """Finds who counts himself out, and who waits until all have."""
 
-    def wait_for_tally(self, test: Expr | None, state: State) -> None:
-        """A loop has come to its end by its test, not by a jump: a counter may be at zero."""
+    def wait_for_tally(self, loop: Loop, state: State) -> None:
+        """A loop has come to its end by its test, not by a jump: a counter may be at zero, or a semaphore full."""
+        test = loop.test
         if self.traits.atomic_steps or not isinstance(test, Op) or len(test.operands) != 2:
             return
         counter, bound = test.operands
-        number = bound.value if isinstance(bound, Const) else None
-        if isinstance(number, int) and counting.AT_ZERO.get((test.operator, number)) is False:
+        if counting.is_at_zero(test, outcome=False):
             asked = self._asked(counter, state) if isinstance(counter, Call) else self._counters(counter, state)
             self._tell_tally(OUT, asked, test.span, state)
+        elif test.operator == "<" and isinstance(bound, Op) and bound.operator == "length" and _fills(loop, bound):
+            self.tell_of(FILLED, self.evaluate(bound.operands[0], state.copy()), test.span, state)
+
+    def last_out(self, test: Expr, state: State, *, outcome: bool) -> None:
+        """Who has counted himself out and then finds the counter at zero is the last one.
+
+        `s.mu.Lock(); s.left--; last := s.left == 0; s.mu.Unlock(); if last { ... }`, `if s.left.Add(-1) == 0 { ... }`.
+        """
+        meant = self._meant(test)
+        if self.traits.atomic_steps or not isinstance(meant, Op) or not counting.is_at_zero(meant, outcome=outcome):
+            return
+        counter = self._meant(meant.operands[0])
+        counters = self._counted(counter, state) if isinstance(counter, Call) else self._counters(counter, state)
+        if all([(LEFT, self.kept_at(each)) in state.told[0] for each in counters]):
+            self._tell_tally(LAST, counters, meant.span, state)
+
+    def _meant(self, expr: Expr) -> Expr:
+        """What a local variable holds that is given a value once."""
+        if not isinstance(expr, Name) or expr.scope != "local" or expr.name in self.function.cells:
+            return expr
+        held = self.function.bindings.get(expr.name, ())
+        return held[0] if len(held) == 1 else expr
+
+    def _counted(self, call: Call, state: State) -> Values:
+        """The counter that a call counts in."""
+        if not isinstance(call.func, Attr):
+            return ()
+        function = self.symbols.static(self.source.name, call.func)
+        if isinstance(function, Builtin):
+            known = self.knowledge.does(function.name, "counts") is not None and bool(call.args)
+            return self.evaluate(call.args[0], state.copy()) if known else ()
+        method, owners = call.func.name, self.evaluate(call.func.base, state.copy())
+        return tuple([each for each in owners if self._does(each, method, "counts")])
 
     def count_by_one(self, stmt: Update, state: State) -> None:
         """`s.workers++` and `s.workers--`."""
@@ -46,6 +80,7 @@ class Tallies(Body):
         for counter in counters if not down else ():
             path = self.kept_at(counter)
             self.renew(path, span, state)
+            self.effects.counted_up.add(path)
             if isinstance(path, Field | Global):
                 self.summary.renewed.add(path)
 
@@ -74,8 +109,16 @@ class Tallies(Body):
         if isinstance(function, Builtin):
             known = self.knowledge.does(function.name, "asks") is not None and len(asked.args) == 1
             return self.evaluate(asked.args[0], state.copy()) if known else ()
-        return tuple([v for v in self.evaluate(asked.func.base, state.copy()) if self._is_asked(v, asked.func.name)])
+        method, owners = asked.func.name, self.evaluate(asked.func.base, state.copy())
+        return tuple([each for each in owners if self._does(each, method, "asks")])
 
-    def _is_asked(self, counter: Value, method: str) -> bool:
+    def _does(self, counter: Value, method: str, what: str) -> bool:
         kind = self.types.of(counter)
-        return isinstance(kind, LibraryType) and self.knowledge.does(f"{kind.name}.{method}", "asks") is not None
+        return isinstance(kind, LibraryType) and self.knowledge.does(f"{kind.name}.{method}", what) is not None
+
+
+def _fills(loop: Loop, bound: Op) -> bool:
+    """Whether each turn of a loop sends something to the channel whose room it counts."""
+    sends = [stmt.value for stmt in loop.body if isinstance(stmt, Eval)]
+    channels = [plain(op.operands[0]) for op in sends if isinstance(op, Op) and op.operator == "send"]
+    return plain(bound.operands[0]) in channels
