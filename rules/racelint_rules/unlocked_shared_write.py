@@ -166,10 +166,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     High if both contexts are started in the project, or the start stands in the class itself or in the one by which
     callers come to what it keeps, or that makes the threads (`Producer` has made both, `self._metadata` and
     `Sender(self._metadata)`); medium with callers from outside on containers; low (hidden) where objects may be
-    different ones, over long chains of calls (between two threads more than three together; what both have in common
-    counts once), where a method was found by its name alone, where two contexts are started in other files than those
-    of the accesses, where an exception handler deals with the outcome (of a test and its use also one that takes all
-    exceptions of a turn of a loop on the way), for plain stores beside plain stores, for
+    different ones, over long chains of calls (between two threads more than three together, else more than eight; what
+    both have in common counts once), where a method was found by its name alone, where two contexts are started in
+    other files than those of the accesses, where an exception handler deals with the outcome (of a test and its use
+    also one that takes all exceptions of a turn of a loop on the way), for plain stores beside plain stores, for
     callers beside the event loop, for what takes two steps between a coroutine and a thread (mostly one of them is
     there because the other one is not), and for what a class of threads is given to work on, against callers, unless
     who has made that makes the threads, too. Several workers share what all that makes them gives to each, also through

@@ -12,7 +12,7 @@ from racelint.analysis.symbols import Symbols
 
 NEAR = 3  # calls from a context's root after which a way counts as long where little speaks for a race
 MOST_CALLS = 6  # from a context's root to an access
-MOST_TOGETHER = 8  # the same for both sides of a race with a caller together
+MOST_TOGETHER = 8  # the same for both sides of a race together
 
 
 class Ways:
@@ -123,17 +123,21 @@ class Ways:
         return len(self._contexts.way(spot.function, spot.entry)) > most
 
     def are_far(self, first: Spot, second: Spot) -> bool:
-        """Whether two ways are so long together that some condition mostly stands there: a caller's, or two threads'.
+        """Whether two ways are so long together that some condition mostly stands there, or they are of two objects.
 
         Of 16 reports on two threads with more than three calls two were right, of 13 with fewer eight. Calls that two
-        runs of one thread have in common count once.
+        runs of one thread have in common count once. Where every order of steps counts, only callers' ways are judged.
         """
         contexts = [self._contexts.roots[spot.entry.context] for spot in (first, second)]
-        if all(context.kind == "thread" for context in contexts):
-            ways = [self._contexts.way(spot.function, spot.entry) for spot in (first, second)]
-            alike = first.entry.context == second.entry.context
-            return (len({*ways[0], *ways[1]}) if alike else len(ways[0]) + len(ways[1])) > NEAR
-        return any(context.is_external for context in contexts) and self.steps(first, second) > MOST_TOGETHER
+        if any(context.is_external for context in contexts):
+            return self.steps(first, second) > MOST_TOGETHER
+        threads = all(context.kind == "thread" for context in contexts)
+        if not threads and self._symbols.is_ordered_by_steps(first.function):
+            return False
+        ways = [self._contexts.way(spot.function, spot.entry) for spot in (first, second)]
+        alike = first.entry.context == second.entry.context
+        calls = len({*ways[0], *ways[1]}) if alike else len(ways[0]) + len(ways[1])
+        return calls > (NEAR if threads else MOST_TOGETHER)
 
     def steps(self, first: Spot, second: Spot) -> int:
         """The calls on both ways together."""
