@@ -150,6 +150,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       calls what is kept: each side looks, and they miss each other. That two threads have to do with it is shown by
       an event or a lock of the object that the other method uses, or by their contexts.
 
+    To store a constant key resizes nothing where the mapping is made with it (`{"sent": 0}`, wherever a field or
+    variable gets one, or by its constructor next) and nothing is ever taken out of it.
+
     Not shown (notes): constants, single item operations, memos whose value has no identity, two stores of computed
     values, counts that start anew now and then, counts that are only compared with a threshold, figures that a function
     or class called so keeps (`update_stats`, `Metrics`), objects that are made on demand for the whole program or never

@@ -60,6 +60,7 @@ from racelint.model import (
 )
 from racelint.span import Span
 
+MOST_KEYS = 24  # of one display of which it is remembered that they are there
 AWAITED = "await"  # stands for a method's name in the rows of what two contexts must not use at once
 
 COMPARED = {"==", "!=", "in", "not in", "is", "is not", "not", "format"}  # what works on anything
@@ -267,6 +268,9 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             return tuple([self.copied(v, site, "dict") for v in values[0]])
         made = Fresh(expr.kind, site)
         self._fill_display(made, expr, keys, values)
+        if expr.kind == "dict":
+            named = [key[0] for key in keys if len(key) == 1 and isinstance(key[0], Literal)]
+            state.present |= {(made, key) for key in named[:MOST_KEYS]}
         if not expr.parts or (expr.keys and all([len(key) == 1 for key in keys])):
             self.displays[made] = tuple([key[0] for key in keys])
             for key, value in zip(keys, values, strict=True):

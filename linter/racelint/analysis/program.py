@@ -39,6 +39,7 @@ from racelint.analysis.product import Product
 from racelint.analysis.races import Races, one_a_cause, together
 from racelint.analysis.sending import Sending
 from racelint.analysis.spots import Pair, sides_of
+from racelint.analysis.standing import Standing
 from racelint.analysis.summaries import Summaries
 from racelint.analysis.summary import Conflict, functions_of
 from racelint.analysis.suspension import Suspensions
@@ -48,6 +49,7 @@ from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.analysis.unknowns import Unknowns
 from racelint.analysis.unlinking import Unlinking
+from racelint.analysis.values import Global, Literal
 from racelint.analysis.violations import Violation, ViolationTeller
 from racelint.explanation import Explanation
 from racelint.knowledge import Knowledge, MemoryModel, load
@@ -124,11 +126,14 @@ class Program:
             conflicts = list(self._conflicts())  # by then all calls are known
             product = Product(self._symbols, self._summaries.effects)
             prefetching = Prefetching(self._symbols)
+            standing = Standing(self._symbols, self._summaries.effects)
             mentions = Mentions(self._symbols, product, self._knowledge) if conflicts else None
             for found in conflicts:
                 conflict = self._typed(found)
                 if mentions is not None and any(map(mentions.is_forgotten, functions_of(conflict))):
                     conflict = conflict._replace(doubtful=True)
+                if self._only_replaces(conflict, standing):
+                    continue
                 row = self._knowledge.kinds.get(conflict.kind)
                 handed = handed_out(conflict, self._summaries.effects, self._symbols)
                 live = row.live if row else SNAPSHOT if prefetching.misses_nothing(conflict) else ""
@@ -289,6 +294,15 @@ class Program:
         self._run_all()
         with _deep_recursion():
             return Unknowns(self._symbols, self._types, self._knowledge, self._summaries.effects).all()
+
+    def _only_replaces(self, conflict: Conflict, standing: Standing) -> bool:
+        """Whether what a loop puts into the container of a field or variable is there by all keys that it may have."""
+        event, container = conflict.resize, conflict.container
+        key = self._summaries.callbacks.key(container)
+        if key is None or event.change != "insert" or not event.keys:
+            return False
+        place = Place("global" if isinstance(container, Global) else "field", *key)
+        return all(isinstance(k, Literal) and standing.has(place, k.value, event.function) for k in event.keys)
 
     def _typed(self, conflict: Conflict) -> Conflict:
         """The conflict with the kind of its container, if that is unknown and can be inferred."""

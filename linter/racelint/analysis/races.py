@@ -47,6 +47,7 @@ from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Pair, Silence, Spot
+from racelint.analysis.standing import Standing
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
@@ -92,6 +93,7 @@ class Races:
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
+        self._standing = Standing(symbols, effects)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
         importing = Importing(symbols)
@@ -166,6 +168,8 @@ class Races:
         """The race of a pair (parallel contexts, one object, no common lock), or why it is none; cheap tests first."""
         shape = self.collisions.shape(write, other)
         if shape is None:
+            return Silence.HARMLESS
+        if shape == "resize-iterate" and self._standing.replaces(write):
             return Silence.HARMLESS
         if self._is_one is not None and self._is_one(write, other):
             return Silence.ONE_CONTEXT
