@@ -656,7 +656,7 @@ class Body(Flow[State, Frame]):
             self.summaries.callbacks.register(event, self.id, span)
             if kept := [value for value in event.added if isinstance(value, CALLABLE)]:
                 keyed = event.change == "insert" and len(event.keys) == 1
-                holder = self._holder_of(event.container, state)
+                holder = self.holder_of(event.container, state)
                 path = element(holder, event.keys[0]) if keyed else holder
                 for value in kept:
                     self.effects.store(path, value)  # whoever takes it out may call it
@@ -676,7 +676,7 @@ class Body(Flow[State, Frame]):
         """Whether some block ends by raising an exception; in most functions none does."""
         return any(ends_with(block, "raise") for block in blocks(self.function.body))
 
-    def _holder_of(self, container: Value, state: State) -> Value:
+    def holder_of(self, container: Value, state: State) -> Value:
         """The field in which a container made here is kept: by that name others take out what lies in it."""
         if not isinstance(container, Fresh):
             return container

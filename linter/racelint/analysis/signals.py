@@ -21,6 +21,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+from racelint.model import Eval
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
@@ -80,7 +81,9 @@ class Signals:
         """Whether what a spot's function, or one that has called it, does with a channel after that comes before the
         other one.
         """
-        many = self._contexts.roots[spot.entry.context].many
+        context = self._contexts.roots[spot.entry.context]
+        stepwise = self._symbols.is_ordered_by_steps(spot.function)
+        many = context.many or (context.is_external and not stepwise)  # an event stays set when callers come again
         done = self._done(other)
         if any(reached == TAKE and self._precedes_all(spot, channel) for reached, channel in done):
             return True
@@ -133,12 +136,24 @@ class Signals:
             for operation, path in told[0] | self._waited_for_again(function, call or spot.access.span)
             if (channel := self._channel(path, function, entry)) is not None
         ]
+        done += self._by_constructor(spot)
         for operation, channel in done:  # grows
             if (operation == TAKE and self._count(channel, taking=False) == 1) or (
                 operation == CLOSED and self._is_sure("close", CLOSED, channel)
             ):
                 done += [before for before in self._before_given(channel, operation) if before not in done]
         return done
+
+    def _by_constructor(self, spot: Spot) -> list[tuple[str, Value]]:
+        """What the constructor of a caller's object has waited for on each way through it."""
+        owner = spot.located.type if self._contexts.roots[spot.entry.context].is_external and spot.located.own else ""
+        constructor = self._symbols.method(owner, "__init__") if owner in self._symbols.types else None
+        if constructor is None or constructor not in self._effects:
+            return []
+        body = self._symbols.functions[constructor][1].body
+        waits = [(path, at) for operation, path, at in self._effects[constructor].told if operation == TAKE]
+        sure = [path for path, at in waits if any(isinstance(s, Eval) and s.span.holds(at) for s in body)]
+        return [(TAKE, path) for path in sure if isinstance(path, Field) and isinstance(path.base, TypeValue)]
 
     def _waited_for_again(self, function: str, span: Span) -> set[tuple[str, Value]]:
         """The groups that a function has waited for before a loop, and in each turn before it comes to a spot there.

@@ -10,7 +10,7 @@ from racelint.analysis.body import MOST_EVENTS, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import OF_OBJECT, Start
 from racelint.analysis.paths import root, union
-from racelint.analysis.state import DONE, GIVEN, POOLS, SET, THREADS, WAIT, Held, State
+from racelint.analysis.state import DONE, GIVEN, POOLS, SET, TAKE, THREADS, WAIT, Held, State
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -403,19 +403,25 @@ class Starting(Tallies):
                 self.effects.handed.add(type_id)
 
     def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
-        """Remember that a flag is set which others ask for before they look at what has been stored by then."""
+        """Remember that a flag is set which others ask for, or wait for, before they look at what has been stored."""
         row = self.knowledge.does(name, "sets") if name in self.knowledge.sets else None
         if row is None:
+            if not args and self.knowledge.does(name, "finds-set") is not None:
+                self.tell(TAKE, self._flags_at(flags, state), call, state)
             return
         stored = args[row.argument] if row.argument < len(args) else ()
         if not (stored and all(map(self.is_unset, stored))):
-            self.tell(SET, tuple([self.kept_at(flag) for flag in flags]), call, state)
+            self.tell(SET, self._flags_at(flags, state), call, state)
             return
         for flag in flags:
             path = self.shared_locals.get(flag, flag)
             state.drop_flag(path)
             if visible(path) and len(self.summary.lowers) < MOST_EVENTS:
                 self.summary.lowers[path] = None
+
+    def _flags_at(self, flags: Values, state: State) -> Values:
+        """The variables or fields that hold flags, also those that have just been made."""
+        return tuple([self.kept_at(self.holder_of(self.kept_at(flag), state)) for flag in flags])
 
     def _tell_group(self, group: Value, name: str, span: Span, state: State) -> None:
         """Remember what a method says of a group: one of its goroutines is done, or all are, or there is a new one."""
@@ -466,7 +472,7 @@ class Starting(Tallies):
             self.begun(state)
         if library:
             self._tell_group(base, f"{library}.{name}", call, state)
-            self.tell_flag(f"{library}.{name}", (base,), args, call, state)
+            self.tell_flag(f"{library}.{name}", (base,), (*args, *[given for _, given in keywords]), call, state)
             self.count_in_one_step(f"{library}.{name}", (base,), args[0] if args else (), call, state)
         row = self.knowledge.concurrency.start(f"{library}.{name}") if library else None
         row = row or self._by_name(name)

@@ -25,8 +25,8 @@ DOES = {
     "snapshot", "deep-copy", "lazy", "view", "same", "picks", "yields", "takes-one", "calls-while-iterating", "awaits",
     "partial", "never-returns", "makes-and-more", "defers", "repeats", "delays", "polls", "coroutine", "suspends",
     "context-manager", "synchronized", "tells", "at-once", "writes", "type-test", "returns", "part", "subset",
-    "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "claims", "swaps", "copies",
-    "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
+    "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "finds-set", "claims", "swaps",
+    "copies", "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
     "fills-itself", "gives-back", "counts", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
 }  # fmt: skip
 TABLES = (
