@@ -8,7 +8,7 @@ from racelint.analysis.doubts import doubts, takes_out_element
 from racelint.analysis.parents import Parents
 from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
 from racelint.analysis.sharing import MOST_CONTENTS, Content
-from racelint.analysis.state import CLOSED, Invoke, Resize, State
+from racelint.analysis.state import CLOSED, Held, Invoke, Resize, State
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.values import (
@@ -64,13 +64,14 @@ class Loops(Tallies):
             if isinstance(loop.iterable, Item):
                 self.presumed.add(loop.iterable.span)
             self.walked_channels = ()
+            around, self.entered = self.entered, ()
             values = self.evaluate(loop.iterable, state)
             frame.channels = self.walked_channels
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
             frame.loop = loop.span
-            for container, _ in frame.iterated:
-                self.note(container, "iterate", loop.span, state, self.container_kind(container))
+            self._note_walk(loop, frame, state)
+            self.entered = around
         elif loop.test is not None:
             frame.watched = unite([self.evaluate(path, state) for path in _paths_in(loop.test)])
             frame.decides = sweeps.deciding(loop)
@@ -87,6 +88,15 @@ class Loops(Tallies):
         frame.outer, state.pending = state.pending, {}
         self.frames.append(frame)
         return frame
+
+    def _note_walk(self, loop: Loop, frame: Frame, state: State) -> None:
+        """A loop goes over containers: one over a generator has the locks that this holds whenever it yields."""
+        outside = state.held
+        walking = [Held(lock, loop.span, self.lock_kind(lock) or "unknown") for lock in self.entered]
+        state.held = (*outside, *walking)
+        for container, _ in frame.iterated:
+            self.note(container, "iterate", loop.span, state, self.container_kind(container))
+        state.held = outside
 
     def _has_one_turn(self, test: Expr, state: State) -> bool:
         """Whether a loop that counts up to a constant, as the pool of a single worker does, has no second turn."""
