@@ -17,6 +17,7 @@ from racelint.analysis.state import (
     IDENTIFYING,
     MAYBE_HELD,
     NOBODY,
+    POOLS,
     TAKE,
     THREADS,
     UNOPEN,
@@ -27,6 +28,7 @@ from racelint.analysis.state import (
     Resize,
     State,
 )
+from racelint.analysis.type_names import LibraryType
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -125,10 +127,10 @@ class Conditions(Asking):
                 return False
 
     def _asks_for_thread(self, stmt: Branch, taken: State) -> bool:
-        """Whether a test asks only whether there is a thread, which is waited for if so."""
+        """Whether a test asks only whether there is a thread, or a pool, which is waited for if so."""
         match stmt.test:
             case Op(operator="is not", operands=(tested, Const(value=None))) | (Attr() | Name() as tested):
-                if stmt.orelse or not taken.joined & THREADS or not self.traits.atomic_steps:
+                if stmt.orelse or not taken.joined & (THREADS | POOLS) or not self.traits.atomic_steps:
                     return False
                 outer, self.testing = self.testing, True
                 of = tested.base if isinstance(tested, Attr) else tested
@@ -136,9 +138,15 @@ class Conditions(Asking):
                 self.testing = outer
                 if isinstance(tested, Attr):  # which may have been emptied since
                     found = tuple([Field(value, tested.name) for value in found])
-                return bool(found) and all([self.is_thread(v) or sounds_like_thread(v) for v in found])
+                return bool(found) and all(
+                    [self.is_thread(v) or sounds_like_thread(v) or self._is_pool(v) for v in found]
+                )
             case _:
                 return False
+
+    def _is_pool(self, value: Value) -> bool:
+        found = self.types.of(value)
+        return isinstance(found, LibraryType) and self.knowledge.concurrency.start(f"{found.name}.submit") is not None
 
     def _optional_locks(self, stmt: Branch, taken: State) -> tuple[Held, ...]:
         """The locks that a branch has taken because they are there, or because the caller has said so."""
