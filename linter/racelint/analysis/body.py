@@ -165,6 +165,7 @@ class Body(Flow[State, Frame]):
         self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
         self.narrowed = False  # whether something is known by a narrower type than it was declared with
         self.found_under: dict[Value, set[Value]] = {}  # flags that were found unset, by the lock that was held then
+        self.of_all: set[Value] = set()  # locks that loops have taken of each thing that they go over
         self.pointed: set[str] = set()  # variables that something may change through a pointer
         self.asks: dict[Span, tuple[Ask, ...]] = {}  # what the results of helpers say of flags, by the call
         self._made: set[Site] = set()
@@ -787,7 +788,7 @@ class Body(Flow[State, Frame]):
 
     def close(self, left: list[State]) -> None:
         """Gather what holds when the function is left."""
-        left_open = held_in_any(left)
+        left_open = [lock for lock in held_in_any(left) if lock not in self.of_all]
         waited = _waited_for(left)
         final = self.join_all(left)
         if final is not None:
@@ -798,7 +799,8 @@ class Body(Flow[State, Frame]):
                         break
             if self.function.name == "__init__":
                 self._find_aliases(final)
-            kept = tuple([held.lock for held in surely_held(final.held) if visible(held.lock)])
+            known = [held.lock for held in surely_held(final.held) if held.lock not in self.of_all]
+            kept = tuple([lock for lock in known if visible(lock)])  # who gives back those of all is hard to tell
             perhaps = dict.fromkeys([*left_open, *[held.lock for held in final.held if held.kind == MAYBE_HELD]])
             self.summary.acquires = kept
             self.summary.may_acquire = tuple([lock for lock in perhaps if visible(lock) and lock not in kept])

@@ -138,8 +138,9 @@ class Locking(Starting, Attributes):
         """A lock is released; one that this function did not take is its caller's."""
         value = self.shared_locals.get(value, value)
         found = self.found_under.get(value, ())
-        kept = tuple([held for held in state.held if held.lock != value and held.lock not in found])
-        taken = any([held.lock == value for held in surely_held(state.held)])
+        of_all = {lock for lock in self.of_all if _is_of_one_container(lock, value)}
+        kept = tuple([h for h in state.held if h.lock != value and h.lock not in found and h.lock not in of_all])
+        taken = any([held.lock == value or held.lock in of_all for held in surely_held(state.held)])
         nameable = visible(value) and len(state.released) < MOST_EVENTS
         if not taken and nameable and not self.perhaps and self.lock_kind(value) not in ("", "counted"):
             state.released |= {value}
@@ -223,6 +224,17 @@ class Locking(Starting, Attributes):
 def _is_called_lock(type_id: str) -> bool:
     """Whether a class of the project says by its name that it is a lock: one of those that exclude all others."""
     return type_id.lower().endswith(("lock", "mutex"))
+
+
+def _is_of_one_container(lock: Value, other: Value) -> bool:
+    """Whether two locks are those of two elements of one container, or of one element."""
+    match lock, other:
+        case (Field(base=base, name=name), Field(base=theirs, name=named)):
+            return name == named and _is_of_one_container(base, theirs)
+        case (Element(base=base), Element(base=theirs)):
+            return base == theirs
+        case _:
+            return lock == other
 
 
 def is_named_lock(value: Value) -> bool:

@@ -6,9 +6,21 @@ from racelint.analysis import sweeps
 from racelint.analysis.branching import around
 from racelint.analysis.doubts import doubts, takes_out_element
 from racelint.analysis.parents import Parents
-from racelint.analysis.paths import at, bounded, copy_of, element, lazy, member, uncopied, underlying, union, unite
+from racelint.analysis.paths import (
+    at,
+    bounded,
+    copy_of,
+    element,
+    lazy,
+    member,
+    mentions,
+    uncopied,
+    underlying,
+    union,
+    unite,
+)
 from racelint.analysis.sharing import MOST_CONTENTS, Content
-from racelint.analysis.state import CLOSED, Held, Invoke, Resize, State
+from racelint.analysis.state import CLOSED, Held, Invoke, Resize, State, surely_held
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.values import (
@@ -161,6 +173,8 @@ class Loops(Tallies):
 
     def end_turn(self, loop: Loop, frame: Frame, state: State) -> None:
         """The loop goes on: a resize of what it iterates, in this turn, is a conflict."""
+        site = Site(self.id, loop.span)
+        frame.taken = tuple([held for held in surely_held(state.held) if mentions(held.lock, site)])
         here = Place(self.id, loop.span, loop.iterable)
         again = any([outer.endless for outer in self.frames])
         looked_at = sweeps.conditions(loop.body, again=again) if state.pending else None
@@ -259,7 +273,12 @@ class Loops(Tallies):
         return self.effects.polls or style == "rounds" or any([container in frame.watched for frame in self.frames])
 
     def exhaust(self, loop: Loop, frame: Frame, state: State) -> None:
-        """A loop over a channel ends when somebody has closed it; one that waits for workers, when all have left."""
+        """A loop ends over a channel when somebody has closed it, over workers when all have left.
+
+        One that takes each thing's lock has all of them.
+        """
+        state.held = (*state.held, *[held for held in frame.taken if held not in state.held])
+        self.of_all.update([held.lock for held in frame.taken])
         if frame.channels:
             self.tell_of(CLOSED, frame.channels, loop.span, state)
         self.wait_for_tally(loop, state)

@@ -179,6 +179,7 @@ class Frame:
     once: bool = False  # the consumer takes one element and drops the iterator
     loop: Span | None = None
     channels: Values = ()  # that are walked until they are closed
+    taken: tuple[Held, ...] = ()  # locks of what each turn is about, which it has left taken
     suspended: bool = False  # other tasks may run in a turn
     waited: bool = False  # they may have run before the loop
     joined: int = 0  # what each turn has waited for
