@@ -12,7 +12,7 @@ from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CHOSEN, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
-from racelint.analysis.failing import Ends
+from racelint.analysis.failing import Done, Ends
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import (
     Substitute,
@@ -807,19 +807,24 @@ class Body(Flow[State, Frame]):
             self.summary.releases = final.released
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
-            self.summary.told = frozenset(
-                [told for told in final.told[0] | waited if visible(told[1]) and not self._is_own(told[1])]
-            )
+            self.summary.told = self._told_to_callers(final.told[0] | waited)
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}
         self.summary.starts_any = self.effects.starts_any
         self.summary.ends_unless_failed = self.ends.says
+        self.summary.told_unless_failed = (
+            self._told_to_callers(self.ends.has_done(self.function.returns)) - self.summary.told
+        )
         self.summary.closes = frozenset([path for operation, path, _ in self.effects.told if operation == "close"])
         self.summary.last_words = lastwords.of(self.effects, self._last_words_of_callees())
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
+
+    def _told_to_callers(self, done: Done) -> Done:
+        """What is done with channels that callers know."""
+        return frozenset([told for told in done if visible(told[1]) and not self._is_own(told[1])])
 
     def _last_words_of_callees(self) -> dict[str, frozenset[Value]]:
         """What the functions that this one calls, by which it gives something to channels, give at their ends."""

@@ -482,6 +482,8 @@ class Conditions(Asking):
             return False
         if kind == "none" and outcome:
             state.end(self.ends.ended(possible))
+            for operation, path in self.ends.done(possible):
+                state.tell(operation, (path,))
         if name and name not in self.function.cells and outcome is (kind == "truth") and kind in ("truth", "none"):
             state.compared[frozenset([name, NOTHING])] = False
         if kind == "truth" and not outcome:

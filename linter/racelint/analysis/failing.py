@@ -26,7 +26,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Build, Expr, Name
+from racelint.model import Build, Expr, Name, TypeRef
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ OBJECTS = Fresh | Field | Element | Member | Param
 NAMED = ("Err", "err")  # how the names of such values begin
 
 Variable: TypeAlias = str | Captured
+Done: TypeAlias = frozenset[tuple[str, Value]]  # operations, and the channels or groups
 Failed: TypeAlias = dict[Span, frozenset[tuple[Variable, Values]]]  # by what may run: what has failed if it does
 
 
@@ -110,16 +111,25 @@ class Ends:
 
     def __init__(self) -> None:
         self._calls: dict[Span, bool] = {}  # whether the last result of what was called says whether it has ended
+        self._told: dict[Span, Done] = {}  # what it has done with channels if that is nothing
+        self._done: Done | None = None  # what the function itself has surely done then
         self._fails = self._ends = self._is_open = False
 
     def call(self, call: Span, *, says: bool) -> None:
         """A call has started something; of several functions that may be called all say whether it has ended."""
         self._calls[call] = self._calls.get(call, True) and says
 
+    def call_done(self, call: Span, done: Done) -> None:
+        """What was called has done something with channels if its last result is nothing."""
+        self._told[call] = self._told.get(call, done) & done
+
     def ended(self, values: Values) -> list[Span]:
         """The calls of which all that they have started has ended if values are nothing."""
-        calls = [value.site.span for value in values if isinstance(value, Result) and value.type == LAST]
-        return [call for call in calls if len(calls) == len(values) == 1 and self._calls.get(call)]
+        return [call for call in _said_by(values) if self._calls.get(call)]
+
+    def done(self, values: Values) -> Done:
+        """What has been done with channels by then if values are nothing."""
+        return frozenset().union(*[self._told.get(call, frozenset()) for call in _said_by(values)])
 
     def leave(self, expr: Expr, values: Values, state: State) -> None:
         """A return statement gives some values, while what was started may still run."""
@@ -129,6 +139,9 @@ class Ends:
             expr = expr.parts[-1] if expr.parts else expr
         name = expr.name if isinstance(expr, Name) else ""
         surely = name in _names(surely_failed(state)) or all([is_failure(value, state) for value in last])
+        if not surely:
+            done = state.told[0] | self.done(last)
+            self._done = done if self._done is None else self._done & done
         for span in state.running:
             if surely or span in self.ended(last) or name in _names(failed_in(state, span)):
                 self._fails = True
@@ -138,10 +151,21 @@ class Ends:
         goes_on = [isinstance(value, OBJECTS) and not isinstance(root(value), Result) for value in last]
         self._is_open |= state.started and any(goes_on)  # callers get an object
 
+    def has_done(self, returns: TypeRef | None) -> Done:
+        """What the function has surely done with channels if its last result, an error, is nothing."""
+        last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
+        return self._done or frozenset() if last is not None and last.name == LAST else frozenset()
+
     @property
     def says(self) -> bool:
         """Whether the last result says that all has ended: it is nothing then, and only then."""
         return self._fails and self._ends and not self._is_open
+
+
+def _said_by(values: Values) -> list[Span]:
+    """The call whose last result a value is, if it can be nothing else."""
+    calls = [value.site.span for value in values if isinstance(value, Result) and value.type == LAST]
+    return calls if len(calls) == len(values) == 1 else []
 
 
 def _names(variables: set[Variable]) -> set[str]:

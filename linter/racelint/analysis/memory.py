@@ -120,7 +120,7 @@ class Memory:
         return any(loops[-1].holds(span) for span in effects.waits) or self._is_own_of(access.path, loops[-1])
 
     def _is_own_of(self, path: Value, loop: Span) -> bool:
-        """Whether each turn of a loop has its own: the variable of which a path starts, or an element that it walks."""
+        """Whether each turn of a loop has its own: the variable that a path starts from, or the element at hand."""
         if isinstance(path, Field) and _is_element_of(path.base, loop):
             return True
         origin = root(path)

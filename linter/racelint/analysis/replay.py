@@ -119,7 +119,7 @@ class Replay(Locking, Origins, Owning, Touching):
             self.replay_owned(summary, substitute)
         returned = self._possible(summary, substitute, state)
         results = substitute.values(returned)  # paths in it mean what they held before the call
-        if summary.ends_unless_failed:
+        if summary.ends_unless_failed or summary.told_unless_failed:
             results = last_of(site, results)
         if state.reads is not None and len(returned) == 1 and isinstance(returned[0], Field):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
@@ -129,6 +129,9 @@ class Replay(Locking, Origins, Owning, Touching):
         self._replay_starts(summary, bound, substitute, call, state)
         if self.certain and (summary.told or summary.renewed):
             self._replay_told(summary, substitute, call, state)
+        if self.certain and summary.told_unless_failed:
+            told = [(operation, self._as_known(path, substitute)) for operation, path in summary.told_unless_failed]
+            self.ends.call_done(call, frozenset([(o, known[0]) for o, known in told if len(known) == 1]))
         if function.is_generator and not self.symbols.is_coroutine(function_id, self.knowledge):
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()
@@ -458,14 +461,18 @@ class Replay(Locking, Origins, Owning, Touching):
         for group in summary.renewed:
             self.renew(group, call, state)
         for operation, path in summary.told:
-            found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
-            known = tuple([self.kept_at(value) for value in found])
+            known = self._as_known(path, substitute)
             if len(known) == 1:
                 self.tell_again(operation, known, state)
                 state.tell(operation, known)
                 self.effects.passed_on.add((operation, known[0], call))
                 if operation == WAIT:
                     self.wait_for_group(known[0], state)
+
+    def _as_known(self, path: Value, substitute: Substitute) -> Values:
+        """What holds a channel that a callee knows, in the terms of its caller."""
+        found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
+        return tuple([self.kept_at(value) for value in found])
 
     def _replay_stores(
         self, function_id: str, summary: Summary, substitute: Substitute, call: Span, state: State

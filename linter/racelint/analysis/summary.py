@@ -112,8 +112,9 @@ class Summary:
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
     it starts knows, `returned_if` what it returns where something holds of its parameters,
-    `ends_unless_failed` that what it has started has ended if its last result is nothing, `closes` the channels that it
-    may close itself, `last_words` those to which it gives something as the last thing that it does.
+    `ends_unless_failed` that what it has started has ended if its last result is nothing, `told_unless_failed` what it
+    has surely done with channels then, `closes` the channels that it may close itself, `last_words` those to which it
+    gives something as the last thing that it does.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -157,6 +158,7 @@ class Summary:
     disclosed: set[Param] = field(default_factory=set)
     returned_if: dict[Conditions, Values] = field(default_factory=dict)
     ends_unless_failed: bool = False
+    told_unless_failed: frozenset[tuple[str, Value]] = frozenset()
     closes: frozenset[Value] = frozenset()
     last_words: frozenset[Value] = frozenset()
 
