@@ -176,6 +176,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     object's own state, presets that grow, and where a callee was found by its name. Low (hidden) over
     more than three calls; where only the type of the object is put down (`x.SetGroupVersionKind(...)`), the same by
     everybody; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
+    what the next statement after the call overwrites, where no other call has the same arguments (other constants, or
+    another number: all who get this object put the same entry there),
     or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`), or a list sorted that was
     found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`); where a program comes to a
     preset, a setting or a default once, on its way from where it starts; where a function makes an informer that does

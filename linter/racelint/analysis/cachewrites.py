@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
 from racelint.analysis.memos import Memos
+from racelint.analysis.ownentries import OwnEntries
 from racelint.analysis.paths import prefixes
 from racelint.analysis.privatecaches import PrivateCaches
 from racelint.analysis.sharing import Change, Hints
@@ -38,7 +39,8 @@ class CacheMutation:
     how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where
     the finding stands: the change in the function that got hold of the object, or the call that leads to it by
     `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
-    entry holds, as everybody would do: `if d[k] is None: d[k] = []`, or says of what type the object is; `fills` that
+    entry holds, as everybody would do: `if d[k] is None: d[k] = []`, is
+    of an entry that all overwrite who get the object, or says of what type the object is; `fills` that
     it gives a value to what has none; `grows` that each such change adds to what is there, `typed` that declared types
     say what is shared and what is copied, `far` counts the functions on the way, closures with what they stand in,
     `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
@@ -83,6 +85,7 @@ class CacheTeller:
         self._summaries = summaries
         self._hints: Hints = summaries.hints
         self._memos = Memos(summaries)
+        self._own_entries = OwnEntries(summaries)
         self._private = PrivateCaches(summaries.symbols, summaries.knowledge, summaries.hints)
         self._found: dict[Origin, list[str]] = {}
 
@@ -108,7 +111,7 @@ class CacheTeller:
             deep_copy=source.module.traits.deep_copy,
             can_deep_copy=source.module.traits.duck_typed or self._has_deep_copy(write),
             certain=change.certain,
-            settled=change.settled or self._tells_type(write),
+            settled=change.settled or self._tells_type(write) or self._is_own_entry(write),
             fills=change.fills,
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
@@ -119,6 +122,12 @@ class CacheTeller:
             unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),
             unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
         )
+
+    def _is_own_entry(self, write: CacheWrite) -> bool:
+        """Whether nobody but the function at hand gets what is changed, which it overwrites first of all."""
+        got = write.origin.start
+        known = write.origin.kind == "memo" and isinstance(got, Cached) and write.target == got
+        return known and isinstance(got, Cached) and self._own_entries.is_overwritten(got, write.function, write.change)
 
     def _tells_type(self, write: CacheWrite) -> bool:
         """Whether a field of the shared object itself gets another value that says of what type it is."""
