@@ -272,9 +272,8 @@ class Repeating:
             if came is None:
                 return ""
             one = one and (came.own or self._is_part(came, function))
-            if came.looped and self._is_one_of_types(came):
-                return ""  # one of each, mostly: `for _, each := range []Frontend{rest, grpc} { each.Serve() }`
-            if came.looped:
+            # one of each type, mostly: `for _, each := range []Frontend{rest, grpc} { each.Serve() }`
+            if came.looped and not self._is_one_of_types(came):
                 body = self._symbols.functions[came.caller][1].body
                 if any(loop.iterable is None and not _counts(loop) for loop in loops_around(body, came.span)):
                     return ""  # a service's, which mostly begins anew when all that it had started has ended
