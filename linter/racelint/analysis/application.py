@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from racelint.analysis.contexts import targets
 from racelint.analysis.edges import Edges
-from racelint.analysis.effects import UNCOUNTED, Effects
+from racelint.analysis.effects import UNCOUNTED
 from racelint.analysis.importing import package_of
 from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import Product
@@ -20,11 +20,9 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
 from racelint.knowledge import Knowledge
-from racelint.model import Cast, Function, TypeRef
-from racelint.record import records
+from racelint.model import Function, TypeRef
 
 SORTED = frozenset({"Len", "Less", "Swap"})  # what `sort` asks for, as does `container/heap`
-ANYWHERE = ""  # what asks whatever it is given, of any package
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
@@ -38,9 +36,8 @@ class Application:
         self._asked: dict[str, set[tuple[str, int]]] = defaultdict(set)
         # where objects of unknown type are asked for a method, and with how many arguments
         for function_id, effects in product.effects.items():
-            package = ANYWHERE if self._asserts(function_id, effects) else package_of(self._module(function_id))
             for name, count in effects.asked:
-                self._asked[name].add((package, count))
+                self._asked[name].add((package_of(self._module(function_id)), count))
         used = edges.called | {
             target.function
             for each in product.effects.values()
@@ -122,21 +119,14 @@ class Application:
     def _is_asked(self, owner: str, function: Function) -> bool:
         """Whether an object of unknown type is asked for a method, which may be of a type.
 
-        Who asks knows the type, or an interface of the program that has the method, unless he asks for nothing else.
+        Where an interface of the program has the method, who asks knows the type, or that interface.
         """
         asking = self._asking(function)
         interfaces = [each for each in self._offering.get(function.name, ()) if owner in self._symbols.subtypes(each)]
+        if not interfaces:
+            return bool(asking)
         known = {package_of(each.rpartition(":")[0]) for each in (owner, *interfaces)}
-        return ANYWHERE in asking or any(
-            not known.isdisjoint(self._programs.importing.reached(package)) for package in asking
-        )
-
-    def _asserts(self, function_id: str, effects: Effects) -> bool:
-        """Whether a function asks for methods by an interface without a name: `x.(interface{ Stop() })`."""
-        if not effects.asked:
-            return False
-        parts = records(self._symbols.functions[function_id][1].body)
-        return any(isinstance(part, Cast) and not part.type.name for part in parts)
+        return any(not known.isdisjoint(self._programs.importing.reached(package)) for package in asking)
 
     def _is_behind_interface(self, owner: str, name: str) -> bool:
         """Whether an interface that something calls demands a method, of the type or of one that embeds it."""
