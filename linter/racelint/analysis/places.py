@@ -81,6 +81,7 @@ class Places:
         self.knowledge = knowledge
         self._located: dict[Value, Located | None] = {}
         self._locks: dict[Value, str] = {}
+        self._asked: set[tuple[str, str]] = set()  # fields of which the lock is being found
         self._given: dict[Param, Value] = {}
         self._handed: dict[Param, set[Fresh]] = {}
         self._usage = usage
@@ -483,6 +484,16 @@ class Places:
         return self._declarer(owner, name)
 
     def _lock_of_field(self, owner: str, name: str) -> str:
+        """The name of a lock in a field; `self.lock = Traced(self.lock)` and the like stand over themselves."""
+        if (owner, name) in self._asked:
+            return f"{owner}.{name}"
+        self._asked.add((owner, name))
+        try:
+            return self._found_in_field(owner, name)
+        finally:
+            self._asked.remove((owner, name))
+
+    def _found_in_field(self, owner: str, name: str) -> str:
         given = self._given_locks.get((owner, name))
         if given is not None:  # another object's lock
             return self.lock(given) if isinstance(given, Field | Global | Captured) else ANY_LOCK
