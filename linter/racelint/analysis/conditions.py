@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racelint.analysis import counting
+from racelint.analysis import counting, meanwhile
 from racelint.analysis.asking import Asking
 from racelint.analysis.existence import drop_missing
 from racelint.analysis.failing import NOTHING
@@ -180,11 +180,11 @@ class Conditions(Asking):
     def branch(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         """Evaluate a test: the states in which it is true and in which it is false."""
         if self.testing:
-            return self._counted_out(test, *self._branch_on(test, state))
+            return self._ended_by(test, state)
         outer, reads = state.reads, list[Read]()
         self.effects.caught = self.guarded > 0
         state.reads, self.testing = reads, True
-        yes, no = self._counted_out(test, *self._branch_on(test, state))
+        yes, no = self._ended_by(test, state)
         self.testing = False
         reads += self._direct(test, state)
         if _asks_process(test):  # in a child process, after a fork, only this thread is there
@@ -199,11 +199,13 @@ class Conditions(Asking):
                     after.checks[read.path] = Check(read, outcome)
         return yes, no
 
-    def _counted_out(
-        self, test: Expr, yes: State | None, no: State | None
-    ) -> tuple[State | None, State | None]:  # fmt: skip
-        """Where a counter of what was started is at zero, all of it has ended."""
+    def _ended_by(self, test: Expr, state: State) -> tuple[State | None, State | None]:
+        """Where a counter of what was started is at zero, all of it has ended; a flag may say so, too."""
+        refuted = {outcome: meanwhile.refuted(test, state, outcome=outcome) for outcome in (True, False)}
+        yes, no = self._branch_on(test, state)
         for outcome, after in ((True, yes), (False, no)):
+            if after is not None and refuted[outcome]:
+                after.end(refuted[outcome])
             if after is not None and after.running and (counter := counting.run_out(test, outcome=outcome)):
                 self.run_out(counter, after)
             if after is not None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.failing import Failed, as_merged, failed_in_either
+from racelint.analysis.meanwhile import Flagged, flags_in_either, told_apart
 from racelint.analysis.paths import made_at, mentions, union
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Unknown, Value, Values
 from racelint.model import Defer
@@ -154,7 +155,7 @@ class State:
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "excluded", "exposed",
-        "failed", "heap", "held", "joined", "pending", "present", "reads", "released", "running", "several",
+        "failed", "flags", "heap", "held", "joined", "pending", "present", "reads", "released", "running", "several",
         "signalled", "singled", "sources", "started", "told", "variables", "waited",
     )  # fmt: skip
 
@@ -180,6 +181,7 @@ class State:
         self.running: frozenset[Span] = frozenset()
         self.several: frozenset[Span] = frozenset()
         self.failed: Failed = {}
+        self.flags: Flagged = {}
         self.excluded: frozenset[tuple[Value, Value]] = frozenset()  # paths, and constants that these are not
         self.claimed = False
         self.waited = False
@@ -200,6 +202,7 @@ class State:
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
         other.exposed, other.released, other.running = self.exposed, self.released, self.running
         other.failed, other.several, other.excluded = self.failed, self.several, self.excluded
+        other.flags = self.flags
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -216,6 +219,8 @@ class State:
         self.running |= {started}
         if started in self.failed:
             self.failed = {span: failed for span, failed in self.failed.items() if span != started}
+        if started in self.flags:
+            self.flags = {span: flags for span, flags in self.flags.items() if span != started}
 
     def is_something(self, value: Value) -> bool:
         """Whether a test has found that a value is not nothing."""
@@ -286,6 +291,7 @@ class State:
             and self.running == other.running
             and self.several == other.several
             and self.failed == other.failed
+            and self.flags == other.flags
             and self.excluded == other.excluded
             and self.told == other.told
             and self.exposed == other.exposed
@@ -348,7 +354,7 @@ def join(first: State | None, second: State | None) -> State | None:
     """What may hold after either; the first argument is reused."""
     if first is None or second is None or first is second:
         return first or second
-    failed = failed_in_either(first, second)
+    failed, flagged = failed_in_either(first, second), flags_in_either(first, second)
     _merge(first.variables, second.variables)
     for path, two in second.heap.items():
         one = first.heap.get(path)
@@ -369,7 +375,7 @@ def join(first: State | None, second: State | None) -> State | None:
     first.exposed |= second.exposed
     first.running |= second.running
     first.several |= second.several
-    first.failed = as_merged(failed, first)
+    first.failed, first.flags = as_merged(failed, first), told_apart(flagged, first)
     first.excluded &= second.excluded
     if first.deferred != second.deferred:
         first.deferred = _either(first.deferred, second.deferred)
