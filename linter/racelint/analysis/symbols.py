@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 
 from racelint.analysis.embedding import Embedding
 from racelint.analysis.installed import Installed
+from racelint.analysis.making import Making
 from racelint.analysis.packages import by_module, is_beside, merged
 from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
 from racelint.knowledge import Knowledge
@@ -103,6 +104,7 @@ class Symbols:
         self._bare_calls: dict[str, frozenset[Span]] = {}
         self._registered: defaultdict[str, list[str]] | None = None
         self.embedding = Embedding(self)
+        self.making = Making(source for files in found.values() for source in files)
         self._subtypes = self._invert_bases()
         for interface, types in self.embedding.implementers().items():
             self._subtypes[interface] += types
@@ -424,9 +426,13 @@ class Symbols:
         return any(kind.module in TESTING for kind in inner)
 
     def overrides(self, type_id: str, name: str) -> list[str]:
-        """The methods that types below this one put in place of its own, or have through what they embed."""
+        """The methods that types below this one put in place of its own, or have through what they embed.
+
+        In Go those only of types that objects are made of, if there are any: else other code makes them.
+        """
         found: dict[str, None] = {}
-        for subtype in sorted(self.subtypes(type_id)):
+        every = sorted(self.subtypes(type_id))
+        for subtype in list(filter(self.making.has, every)) or every:
             source, record = self.types[subtype]
             if name in record.methods:
                 found[f"{source.name}:{record.methods[name]}"] = None

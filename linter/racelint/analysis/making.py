@@ -1,0 +1,103 @@
+"""Making: of which types a program has objects at all; the methods of others are no callees of an interface's.
+
+A rapid type analysis after Bacon and Sweeney (OOPSLA 1996), by names: what code that may run speaks of may be made or
+called there. A type that only its own methods and tests speak of, or `var _ Interface = (*T)(nil)`, has no objects.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from racelint.model import Assign, Attr, Call, Eval, Function, Name, Source, Stmt, TypeRef, TypeValue
+from racelint.record import records
+
+MODULE = "<module>"
+Key: TypeAlias = tuple[str, str]  # a name and its package, "" for a name that other packages can use
+
+
+class Making:
+    """Answers for types, in languages whose packages say by a name whether others can use it."""
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        """Tests make nothing; of what is generated only the outline is known, so that it may make anything it can."""
+        self._spoken: dict[Key, set[Key]] = defaultdict(set)  # by who speaks of them
+        self._known: set[Key] = set()  # what may run or be made
+        self._open: set[str] = set()  # packages that generated code can use
+        for source in sources:
+            if not source.module.traits.duck_typed and (source.reported or source.module.generated):
+                self._read(source)
+        self._follow()
+
+    def has(self, type_id: str) -> bool:
+        """Whether there may be objects of a type."""
+        module, _, qualname = type_id.partition(":")
+        key = _key(_package(module), qualname)
+        return key in self._known or _package(module) in self._open or key not in self._spoken
+
+    def _read(self, source: Source) -> None:
+        package, module = _package(source.name), source.module
+        if module.generated:
+            self._open |= {package, *[imported.module for imported in module.imports.values()]}
+        self._note(_key(package, MODULE), package, *[found.annotation for found in module.globals.values()])
+        for record in module.types.values():
+            fields = [found.annotation for found in record.fields.values()]
+            self._note(_key(package, record.qualname), package, record.underlying, *fields)
+        for function in module.functions.values():
+            initial = function.qualname == MODULE
+            body = tuple([part for part in function.body if not (initial and _is_only_checked(part))])
+            self._note(_key(package, function.qualname), package, body, *_signature(function))
+        for key in [_key(package, name) for name in (*module.functions, *module.types)]:
+            if _is_known_elsewhere(key[1]):
+                self._known.add(key)
+
+    def _note(self, speaker: Key, package: str, *parts: object) -> None:
+        self._spoken[speaker].update([_key(package, name) for name in _names(parts)])
+
+    def _follow(self) -> None:
+        todo = list(self._known)
+        while todo:
+            fresh = self._spoken.get(todo.pop(), set()) - self._known
+            self._known |= fresh
+            todo += fresh
+
+
+def _package(module: str) -> str:
+    return module.partition("@")[0]
+
+
+def _key(package: str, qualname: str) -> Key:
+    """What a name stands for, or the function or the type that it is declared in: what a method does, its type does."""
+    name = qualname.partition(".")[0]
+    return ("" if name[:1].isupper() else package, name)
+
+
+def _is_known_elsewhere(name: str) -> bool:
+    """Whether something runs without being called here, or others than this repository may use it."""
+    return name[:1].isupper() or "@" in name or name in (MODULE, "main")
+
+
+def _signature(function: Function) -> Iterator[TypeRef | None]:
+    yield function.returns
+    yield from function.annotations.values()
+    yield from [parameter.annotation for parameter in function.parameters]
+
+
+def _is_only_checked(stmt: Stmt) -> bool:
+    """Whether a statement is there for the compiler: `var _ Interface = (*T)(nil)`."""
+    match stmt:
+        case Eval(value=value) | Assign(targets=(Name(name="_"),), value=value):
+            return not any(isinstance(part, Call) for part in records(value))
+        case _:
+            return False
+
+
+def _names(parts: object) -> Iterator[str]:
+    """All names in some code that may be those of functions and types."""
+    for node in records(parts):
+        match node:
+            case Name(name=name) | Attr(name=name) | TypeRef(name=name):
+                yield name
+            case TypeValue(type=qualname):
+                yield qualname
