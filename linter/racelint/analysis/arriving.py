@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_SOURCES = 60  # variables and expressions that are followed for one answer
 MOST_NESTED = 2  # functions in variables that are called by functions in variables
+MOST_INNER = 4  # objects in one another of which the innermost has a method
 MOST_NAMED = 300  # calls and stores by one name that are looked at
 
 
@@ -63,11 +64,25 @@ class Arriving:
     def methods(self, receiver: Value, name: str) -> frozenset[str] | None:
         """The methods of that name that the types of a receiver have; None if these are not all known."""
         start = self._start(receiver)
-        origins = self._origins(start) if start is not None else None
+        return self._methods(start, name, MOST_INNER) if start is not None else None
+
+    def _methods(self, start: Source, name: str, levels: int) -> frozenset[str] | None:
+        """The same for what arrives somewhere; a type may have the method of what is put into it."""
+        origins = self._origins(start)
         if not origins:
             return None
-        found = {self._method(origin.type, name) for origin in origins if isinstance(origin, TypeValue)}
-        return None if None in found else frozenset(method for method in found if method is not None)
+        types = [origin.type for origin in origins if isinstance(origin, TypeValue)]
+        found = [self._of_type(type_id, name, levels) for type_id in types]
+        return None if None in found else frozenset().union(*[methods for methods in found if methods is not None])
+
+    def _of_type(self, type_id: str, name: str, levels: int) -> frozenset[str] | None:
+        """The methods that a name means for objects of a type, of what is put into them perhaps."""
+        method = self._method(type_id, name)
+        if method is not None:
+            return frozenset({method})
+        chain = self._symbols.embedding.chain(type_id, name)
+        inner = self._kept(type_id, chain[-1]) if chain else None
+        return self._methods(inner, name, levels - 1) if inner is not None and levels else None
 
     def _start(self, receiver: Value) -> Source | None:
         match receiver:
@@ -142,10 +157,11 @@ class Arriving:
         return found or None
 
     def _has_known_callers(self, function_id: str, function: Function) -> bool:
+        """Whether the repository shows who calls a function: its programs use it, be it there for others, too."""
         outermost = function.parent in (None, MODULE) or bool(function.owner)
         if not outermost or function.name in self._symbols.mentioned:
             return False
-        return not function.is_public or self._programs.have(self._symbols.functions[function_id][0].name)
+        return not function.is_public or self._programs.use(self._symbols.functions[function_id][0].name)
 
     def _may_lead_to(self, caller: str, call: Call, function_id: str) -> bool:
         """Whether a call by the name of a function may be one of it: it is not surely one of another."""
@@ -167,7 +183,8 @@ class Arriving:
 
     def _stored(self, type_id: str, name: str) -> list[Source] | None:
         """What is stored in a field, by assignments and in literals."""
-        if name[:1].isupper() and not self._programs.have(type_id.partition(":")[0]):
+        module, _, type_name = type_id.partition(":")
+        if name[:1].isupper() and type_name[:1].isupper() and not self._programs.use(module):
             return None
         if type_id in self._made_by_order:
             return None
