@@ -13,6 +13,7 @@ from racelint.analysis.places import Located, Places
 from racelint.analysis.product import Product
 from racelint.analysis.state import ALWAYS, Conditions, Predicate
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.type_names import RESULTS
 from racelint.analysis.types import Types
 from racelint.analysis.values import (
     Builtin,
@@ -29,7 +30,8 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Block
+from racelint.model import Block, TypeRef
+from racelint.record import records
 from racelint.span import Span
 
 MOST_KEPT = 6  # callables kept in one field that are told apart
@@ -58,6 +60,7 @@ class Edges:
         self.calls: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
         self.called: set[str] = set()
         self.sites: dict[tuple[str, Span, str], CallSite] = {}
+        self.lent = self._lent()
         for effects in product.effects.values():
             for path, value in effects.stored:
                 self._keep(path, value)
@@ -65,6 +68,31 @@ class Edges:
         for function_id, effects in product.effects.items():
             self._link(function_id, effects)
         self._note_demanded()
+
+    def _lent(self) -> dict[str, str]:
+        """The closures that a function lends to those that it calls, in an object of its own: they end before it does.
+
+        `validate(tx, &Options{Cost: func() int { return p.cost }})`
+        """
+        found: dict[str, str] = {}
+        others: set[str] = set()
+        for function_id, effects in self._product.effects.items():
+            for path, value in effects.stored:
+                for target in targets(value):
+                    if target.function.startswith(f"{function_id}.") and self._keeps_to_itself(function_id, path):
+                        found[target.function] = function_id
+                    else:
+                        others.add(target.function)
+        return {closure: maker for closure, maker in found.items() if closure not in others}
+
+    def _keeps_to_itself(self, function_id: str, path: Value) -> bool:
+        """Whether nobody has an object any more, or beside it, when the function has ended that makes it."""
+        effects, (source, function) = self._product.effects[function_id], self._symbols.functions[function_id]
+        if not isinstance(path, Field) or not isinstance(path.base, Fresh) or effects.is_disclosed(path.base):
+            return False
+        plain = {RESULTS, "error", *source.module.traits.scalars}
+        results = [part.name for part in records(function.returns) if isinstance(part, TypeRef)]
+        return effects.is_private(path.base) and plain.issuperset(results)
 
     def _note_demanded(self) -> None:
         """What a thread demands is called by it, or by a constructor; where only outsiders come it may be theirs."""

@@ -12,6 +12,7 @@ from racelint.analysis.edges import Edges
 from racelint.analysis.effects import CallSite
 from racelint.analysis.importing import Importing
 from racelint.analysis.objects import FRESH
+from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.receivers import Receivers
 from racelint.analysis.state import LOCAL, THREADS
@@ -41,6 +42,7 @@ class Spreading:
         self._receivers = receivers
         self._found = contexts
         self._importing = Importing(symbols)
+        self._running: dict[str, set[str]] = {}  # functions that a context may run, by its root
 
     def spread(self, index: int, context: Context, root_id: str) -> None:
         """Propagate a context from a root along all calls."""
@@ -67,6 +69,8 @@ class Spreading:
                     continue  # whoever has handed it to the helper starts it
                 if not self._importing.are_linked({*above, function_id, callee}):
                     continue  # an interface's method, of a type that another program has
+                if self._is_of_others(callee, site, root_id):
+                    continue  # what is lent by a function that does not run here
                 if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
                     continue  # a coroutine does not run in the thread that makes it
                 if self._is_async_generator(callee) and not self._symbols.functions[function_id][1].is_async:
@@ -80,6 +84,24 @@ class Spreading:
                     next_entry = next_entry._replace(before=function_id)
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _is_of_others(self, callee: str, site: CallSite, root_id: str) -> bool:
+        """Whether a parameter's callable is one that only a function lends which the context does not run."""
+        maker = self._edges.lent.get(callee)
+        if maker is None or isinstance(site.callee, str) or not isinstance(root(site.callee), Param):
+            return False
+        if root_id not in self._running:
+            self._running[root_id] = self._reached(root_id)
+        return maker not in self._running[root_id]
+
+    def _reached(self, root_id: str) -> set[str]:
+        """All functions that the calls of one lead to."""
+        found, todo = {root_id}, [root_id]
+        while todo:
+            fresh = {callee for callee, _ in self._edges.calls.get(todo.pop(), ())} - found
+            found |= fresh
+            todo += fresh
+        return found
 
     def _only_makes(self, context: Context, callee: str) -> bool:
         """Whether a context makes a coroutine for another one to run; what callers make they mostly wait for."""
