@@ -53,7 +53,7 @@ class Goroutines:
         self._repeating = repeating
         self._own_runs = own_runs
         self._succession = Succession(symbols, contexts)
-        self._startup = Startup(contexts, memory)
+        self._startup = Startup(symbols, effects, contexts, memory)
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
@@ -71,6 +71,8 @@ class Goroutines:
         ):
             return Silence.ORDERED
         if self._startup.precedes(write, other) or self._startup.precedes(other, write):
+            return Silence.ORDERED
+        if self._startup.comes_first(write, other) or self._startup.comes_first(other, write):
             return Silence.ORDERED
         if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT

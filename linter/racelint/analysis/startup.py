@@ -1,28 +1,51 @@
 """Start-up: what a function has waited for before the program goes on to hand libraries what they are to call.
 
 `func main() { loadAll(); http.HandleFunc("/", show); ... }`: what `loadAll` starts in goroutines, and waits for, has
-ended when `show` is called for the first time.
+ended when `show` is called for the first time. So has what `loadAll` does itself, be it far from where `show` is
+registered, if only a function that runs once goes both ways, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from racelint.analysis.contexts import Contexts
+from racelint.analysis.branching import are_alternatives, loops_around
+from racelint.analysis.contexts import Contexts, Entry, targets
+from racelint.analysis.effects import Effects
 from racelint.analysis.memory import Memory
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
+from racelint.analysis.symbols import Symbols
+from racelint.model import Defer
+from racelint.record import records
 from racelint.span import Span
+
+MAIN = "main"
+
+
+class Step(NamedTuple):
+    """A spot in a function that each of `programs` runs once, where they start."""
+
+    function: str
+    span: Span
+    programs: frozenset[str]
 
 
 class Startup:
-    """Finds goroutines that have ended when what libraries call is registered."""
+    """Finds what is over when what libraries call is registered, or what they start is started."""
 
-    def __init__(self, contexts: Contexts, memory: Memory) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: Mapping[str, Effects], contexts: Contexts, memory: Memory
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._effects = effects
         self._contexts = contexts
         self._memory = memory
         self._waiting = {function for function, _ in memory.waiting}
         self._known: dict[tuple[int, int, str], bool] = {}
+        self._leading: dict[tuple[Step, int, str], bool] = {}
+        self._reached: dict[tuple[str, bool], set[str]] = {}
 
     def precedes(self, spot: Spot, other: Spot) -> bool:
         """Whether the goroutine of an access has ended before anything that leads to the other one is registered."""
@@ -75,3 +98,119 @@ class Startup:
             else self._is_later(way, entry.context, self._contexts.root(function, entry), seen | {index})
             for function, entry, span in reached
         )
+
+    def comes_first(self, spot: Spot, other: Spot) -> bool:
+        """Whether a function that runs once has gone the way to an access before it goes on to all that leads to the
+        context of the other one.
+        """
+        index = other.entry.context
+        if index == spot.entry.context or self._contexts.roots[index].is_external:
+            return False
+        called = self._contexts.root(other.function, other.entry)
+        for function, span in self._contexts.steps(spot.function, spot.entry, spot.access.span):
+            programs = self._contexts.runs_once(function)
+            if isinstance(programs, frozenset) and programs:
+                step = Step(function, span, programs)
+                if self._leads_only_later(step, index, called) and self._comes_once(spot, step):
+                    return True
+        return False
+
+    def _comes_once(self, spot: Spot, step: Step) -> bool:
+        """Whether neither a function, behind one of its steps, nor who calls it comes to an access once more."""
+        for function, span in self._contexts.way(spot.function, spot.entry):
+            for at, callee in _led_to(self._effects[function], starts=False):
+                first = function == step.function and self._goes_first(function, at, span)
+                if at != span and not first and spot.function in self._below(callee, starts=False):
+                    return False
+            if function == step.function:
+                return True
+        return True
+
+    def _leads_only_later(self, step: Step, index: int, called: str) -> bool:
+        key = (step, index, called)
+        if key not in self._leading:
+            found = self._all_lead_later(step, index, called, frozenset())
+            self._leading[key] = found and not self._leads_before(step, index, called)
+        return self._leading[key]
+
+    def _leads_before(self, step: Step, index: int, called: str) -> bool:
+        """Whether a function may come, before one of its steps, to where a context begins, by any way."""
+        begins = {function for function, _ in self._beginnings(index, called)}
+        return any(
+            not begins.isdisjoint(self._below(callee))
+            for span, callee in _led_to(self._effects[step.function])
+            if not self._goes_first(step.function, step.span, span)
+        )
+
+    def _below(self, function: str, *, starts: bool = True) -> set[str]:
+        """What a function leads to by calls and starts, with itself."""
+        if (function, starts) not in self._reached:
+            found, left = {function}, [function]
+            while left:
+                effects = self._effects.get(left.pop())
+                below = {f for _, f in _led_to(effects, starts=starts)} - found if effects is not None else set()
+                found |= below
+                left += below
+            self._reached[function, starts] = found
+        return self._reached[function, starts]
+
+    def _all_lead_later(self, step: Step, index: int, called: str, seen: frozenset[int]) -> bool:
+        """Whether each way to where a context is started, or registered, comes by a function behind one of its steps.
+
+        What the context starts itself, or registers again, has been started first by somebody else.
+        """
+        seen |= {index}
+        ways = [
+            (entry, self._contexts.root(function, entry), self._contexts.steps(function, entry, span))
+            for function, span in self._beginnings(index, called)
+            for entry in self._contexts.entries.get(function, ())
+            if entry.context not in seen and not self._is_of_other_program(function, entry, step)
+        ]
+        return bool(ways) and all(self._is_behind(step, entry, root, way, seen) for entry, root, way in ways)
+
+    def _is_behind(
+        self, step: Step, entry: Entry, root: str, way: Sequence[tuple[str, Span]], seen: frozenset[int]
+    ) -> bool:  # fmt: skip
+        for function, span in way:
+            if function == step.function:
+                return self._goes_first(function, step.span, span)
+        if self._contexts.roots[entry.context].is_external:
+            return False
+        return self._all_lead_later(step, entry.context, root, seen)
+
+    def _beginnings(self, index: int, called: str) -> Sequence[tuple[str, Span]]:
+        """Where a context is started, or its function registered, or the object made whose method a library calls."""
+        context = self._contexts.roots[index]
+        if context.starter is not None and context.span is not None:
+            return [(context.starter, context.span)]
+        return self._memory.registered(called) or self._makings(self._symbols.owner_of(called))
+
+    def _makings(self, type_id: str) -> Sequence[tuple[str, Span]]:
+        return [
+            (function, span)
+            for function, effects in self._effects.items()
+            for span, made in effects.made
+            if made == type_id and type_id
+        ]
+
+    def _is_of_other_program(self, function: str, entry: Entry, step: Step) -> bool:
+        """Whether a way starts at the `main` of a program that does not come by a step."""
+        root = self._contexts.root(function, entry)
+        known = self._symbols.functions[root][1]
+        return known.name == MAIN and not known.owner and root not in step.programs
+
+    def _goes_first(self, function: str, first: Span, second: Span) -> bool:
+        """Whether a function that runs once is done with one spot when it comes to another one."""
+        body = self._symbols.functions[function][1].body
+        if any(isinstance(stmt, Defer) and stmt.span.holds(first) for stmt in records(body)):
+            return False
+        if any(loop.span.holds(second) for loop in loops_around(body, first)):
+            return False
+        return first[:2] < second[:2] or are_alternatives(body, first, second)
+
+
+def _led_to(effects: Effects, *, starts: bool = True) -> Iterator[tuple[Span, str]]:
+    """What a function calls, or starts, and where."""
+    yield from ((span, callee) for span, callee in effects.calls if isinstance(callee, str))
+    for start in effects.starts.values() if starts else ():
+        yield from ((start.span, target.function) for target in targets(start.callee))
