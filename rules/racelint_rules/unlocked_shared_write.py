@@ -296,7 +296,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     own), parameters of unknown origin, objects found in two fields, what is set once under a lock, the size of a map,
     setters, registrations, what constructors and what sets the program up write before callers come, what interfaces
     with a single method lead to; values that one function makes on demand, by whoever comes first (a map is lost with
-    its entries, and counts); two stores of one constant in a field; settings of the program that are stored again and
+    its entries, and counts); two stores of one constant in a field, or of what
+    lies there already, as all callers give it (`parse(configFile)`); settings of the program that are stored again and
     again; fields that are only added to, of types that keep figures by their name (`queryStats`); a number or a text
     that the other side reads for a log only. Low is also what one goroutine that is started once stores once, if it had
     to be got first (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen;

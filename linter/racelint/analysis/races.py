@@ -45,6 +45,7 @@ from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.repeating import Repeating
+from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.standing import Standing
@@ -94,6 +95,7 @@ class Races:
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
         self._standing = Standing(symbols, effects)
+        self._rewriting = Rewriting(symbols, contexts)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
         importing = Importing(symbols)
@@ -354,7 +356,7 @@ class Races:
                 alike = is_same_constant(write.access, other.access) and place.kind != "captured"
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
-                return self._is_figure(place) or self._stays_the_same(place)
+                return self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 if self._is_first(stored):
@@ -530,6 +532,10 @@ class Races:
         if not detail.startswith(SETTING) or not self._is_variable(module, name):
             return False
         return not any(spot.is_write for spot in self.spots.get(Place("global", module, name), ()))
+
+    def _puts_back(self, write: Spot, other: Spot) -> bool:
+        """Whether whatever two accesses store is there already."""
+        return all(self._rewriting.changes_nothing(spot) for spot in (write, other) if spot.is_write)
 
     def _is_variable(self, module: str, name: str) -> bool:
         """Whether a name of a package is no constant: it is declared by its type, or gets its value at the start."""
