@@ -425,12 +425,16 @@ class Assigned(Record):
 
 
 class Field(Record):
-    """A field of a type, or a module's global: its declared type and all that is assigned to it."""
+    """A field of a type, or a module's global: its declared type and all that is assigned to it.
+
+    `constant` is what it is worth for good, if the language says that nobody can assign to it and it is so simple.
+    """
 
     name: str
     annotation: TypeRef | None
     values: tuple[Assigned, ...]
     span: Span
+    constant: Const | None = None
 
 
 class Type(Record):

@@ -270,6 +270,7 @@ class Conditions(Asking):
                     self.ask_flag(operands[0], state, other, operands[-1])
                     yes, no = self._compare_variables(operands, compared, state, other)
                     self._exclude(sides[0], sides[-1], no)
+                    self._note_equal(sides, yes, no)
                     self._ask_cause(test, yes, no)
                     return (no, yes) if operator in NEGATED else (yes, no)
                 shown = [call.func.base for call in operands if isinstance(call, Call) and isinstance(call.func, Attr)]
@@ -277,6 +278,7 @@ class Conditions(Asking):
                 if not by_identity:  # `x.lower() == y` picks out x
                     compared += [v for base in shown if is_path(base) for v in self.evaluate(base, state)]
                 other = state.copy()
+                self._note_equal(sides, state, other)
                 if by_identity:
                     _tell_apart(operands, sides, other)
                 kinds = Element | Member if by_identity else Field | Element | Member
@@ -462,6 +464,16 @@ class Conditions(Asking):
         known = equal.compared.get(names)
         equal.compared[names], different.compared[names] = True, False
         return (equal if known is not False else None), (different if known is not True else None)
+
+    def _note_equal(self, sides: list[Values], equal: State | None, different: State | None) -> None:
+        """Something that cannot change is compared with a constant that has a name: `if mode == ModeSync`."""
+        for mine, theirs in zip(sides, reversed(sides), strict=True):
+            constant = self.symbols.constant(theirs[0]) if len(theirs) == 1 else None
+            if constant is None or len(mine) != 1 or not _is_fixed(mine[0]):
+                continue
+            for outcome, after in ((True, equal), (False, different)):
+                if after is not None:
+                    after.assumptions[Predicate(mine[0], "equal", constant.value)] = outcome
 
     @staticmethod
     def _exclude(values: Values, constants: Values, unequal: State | None) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from racelint.analysis.contexts import DECIDING, Entry, Flags
-from racelint.analysis.edges import Edges
+from racelint.analysis.contexts import DECIDING, Context, Entry, Flags
+from racelint.analysis.edges import Edges, bound
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
+from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Literal, Param
 
 
 class Deciding:
     """Follows constants from callers to what tests them."""
 
-    def __init__(self, effects: Mapping[str, Effects], edges: Edges) -> None:
+    def __init__(self, symbols: Symbols, effects: Mapping[str, Effects], edges: Edges) -> None:
+        self._symbols = symbols
         self._effects = effects
         self._edges = edges
         self._deciding = self._find()
@@ -27,10 +29,29 @@ class Deciding:
         mine = dict(entry.flags)
         found: set[tuple[int, Literal]] = set()
         for index, value in site.given:
-            constant = mine.get(value.index) if isinstance(value, Param) and value.function == caller else value
-            if index in deciding and isinstance(constant, Literal):
+            own = value.index if isinstance(value, Param) and value.function == caller else None
+            constant = self._symbols.constant(value) if own is None else mine.get(own)
+            if index in deciding and constant is not None:
                 found.add((index, constant))
         return frozenset(found)
+
+    def started(self, context: Context) -> Flags:
+        """The constants that a start gives to what decides in the function that it starts: `go x.drop(keys, Pod)`."""
+        deciding = self._deciding.get(context.function)
+        effects = self._effects.get(context.starter or "")
+        if not deciding or effects is None:
+            return frozenset()
+        starts = [start for start in effects.starts.values() if start.span == context.span]
+        found = [set(self._given(start, context.function)) for start in starts]
+        return frozenset([flag for flag in set.intersection(*found) if flag[0] in deciding]) if found else frozenset()
+
+    def _given(self, start: Start, function_id: str) -> Iterator[tuple[int, Literal]]:
+        """The constants among what a start gives to a function, by its parameters."""
+        for function, given in bound(start.callee, start.args):
+            for index, values in given.items() if function == function_id else ():
+                constant = self._symbols.constant(values[0]) if len(values) == 1 else None
+                if constant is not None:
+                    yield index, constant
 
     def _find(self) -> dict[str, set[int]]:
         """The parameters that something depends on, in a function itself or in one that it hands them to."""

@@ -121,7 +121,7 @@ class Edges:
         """The parameters of what is started stand for what it is given."""
         for function_id, effects in self._product.effects.items():
             for start in effects.starts.values():
-                for target, given in _bound(start.callee, start.args):
+                for target, given in bound(start.callee, start.args):
                     _, function = self._symbols.functions[target]
                     for index, values in given.items():
                         if index < len(function.parameters) and len(values) == 1:
@@ -252,7 +252,7 @@ class Edges:
         return overrides
 
 
-def _bound(callee: Value, args: tuple[Values, ...]) -> Iterator[tuple[str, dict[int, Values]]]:
+def bound(callee: Value, args: tuple[Values, ...]) -> Iterator[tuple[str, dict[int, Values]]]:
     """The function that a started callable is, and what its parameters are given, by their index."""
     match callee:
         case FunctionValue(function=function, receiver=receiver):
@@ -260,7 +260,7 @@ def _bound(callee: Value, args: tuple[Values, ...]) -> Iterator[tuple[str, dict[
         case Partial(callee=Builtin(name="coroutine"), args=((FunctionValue(function=function),), *given)):
             yield function, dict(enumerate(given))
         case Partial(callee=inner, args=given):
-            yield from _bound(inner, (*given, *args))
+            yield from bound(inner, (*given, *args))
 
 
 def _keys(path: Value) -> Iterator[Value]:

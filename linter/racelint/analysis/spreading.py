@@ -51,7 +51,8 @@ class Spreading:
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
         given = self._found.inherited[index] = self._inherited(index, context)
         locks = self._contracts.of(root_id) | self._taken_over(root_id) | given
-        first = Entry(index, receiver, locks, context.type, origin=context.origin)
+        flags = self._deciding.started(context)
+        first = Entry(index, receiver, locks, context.type, origin=context.origin, flags=flags)
         if not self._enter(root_id, first, None):
             return
         above = {root_id, context.starter or root_id}
@@ -82,6 +83,8 @@ class Spreading:
                 starts = self._effects[callee].starts_any if callee in self._effects else False
                 if not next_entry.before and not starts and is_early(site, effects):
                     next_entry = next_entry._replace(before=function_id)
+                if next_entry.flags and self._is_full(callee, index):
+                    next_entry = next_entry._replace(flags=frozenset())  # which stands for all that has some
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
 
@@ -174,6 +177,10 @@ class Spreading:
             entry.context, receiver, locks, type_id, sure, entry.before, origin, flags, constructor, passed, made
         )  # fmt: skip
 
+    def _is_full(self, function_id: str, context: int) -> bool:
+        """Whether a function is entered by a context in so many states that no other one is kept."""
+        return sum(e.context == context for e in self._found.entries.get(function_id, ())) >= MOST_STATES
+
     def _enter(self, function_id: str, entry: Entry, came: Came | None) -> bool:
         """Add an entry state unless a weaker one is known; True if it is new. Of two calls the one in a loop stands."""
         known = self._found.entries.setdefault(function_id, {})
@@ -183,13 +190,13 @@ class Spreading:
                 known[entry] = came
             return False
         same = [e for e in known if e.context == entry.context]
-        if any(_covers(e, entry) for e in same) or len(same) >= MOST_STATES:
+        stronger = {e: known[e] for e in same if _covers(entry, e)}
+        replaced = {e: found_by for e, found_by in stronger.items() if found_by is not None}
+        if any(_covers(e, entry) for e in same) or len(same) - len(replaced) >= MOST_STATES:
             return False
-        for e in same:
-            found_by = known[e] if _covers(entry, e) else None
-            if found_by is not None:
-                self._found.replaced[function_id, e] = found_by
-                del known[e]
+        for e, found_by in replaced.items():
+            self._found.replaced[function_id, e] = found_by
+            del known[e]
         known[entry] = came
         return True
 

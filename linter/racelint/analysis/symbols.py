@@ -12,7 +12,17 @@ from racelint.analysis.embedding import Embedding
 from racelint.analysis.installed import Installed
 from racelint.analysis.making import Making
 from racelint.analysis.packages import by_module, is_beside, merged
-from racelint.analysis.values import Builtin, Captured, FunctionValue, Global, ModuleValue, Param, TypeValue, Value
+from racelint.analysis.values import (
+    Builtin,
+    Captured,
+    FunctionValue,
+    Global,
+    Literal,
+    ModuleValue,
+    Param,
+    TypeValue,
+    Value,
+)
 from racelint.knowledge import Knowledge
 from racelint.model import (
     Annotation,
@@ -21,6 +31,7 @@ from racelint.model import (
     AttributeStore,
     Call,
     Closure,
+    Const,
     Construction,
     Eval,
     Expr,
@@ -230,6 +241,18 @@ class Symbols:
         if found is None:
             found = self._globals[key] = self.attribute(module, name) or Builtin(name)
         return found
+
+    def constant(self, value: Value) -> Literal | None:
+        """What a value is worth for good: a constant, or a variable of a module with one constant assigned to it."""
+        if not isinstance(value, Global):
+            return value if isinstance(value, Literal) else None
+        content = self.sources[value.module].module
+        record = content.globals.get(value.name)
+        if record is None:
+            return None
+        assigned = [each.value for each in record.values] if content.traits.duck_typed else [record.constant]
+        scalar = assigned[0].value if len(assigned) == 1 and isinstance(assigned[0], Const) else None
+        return None if scalar is None else Literal(scalar, type(scalar).__name__)
 
     def _definition(self, module: str, name: str, links: int) -> Value:
         """A global: a function or type if that is all it can be, else a variable."""

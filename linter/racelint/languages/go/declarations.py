@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from racelint.languages import SourceProblem
+from racelint.languages.go.constants import folded
 from racelint.languages.go.modules import package_names
 from racelint.languages.go.scopes import FunctionScope, TypeName
 from racelint.languages.go.statements import zero
@@ -18,6 +19,7 @@ from racelint.model import (
     Block,
     Closure,
     Comment,
+    Const,
     Expr,
     Field,
     Function,
@@ -267,22 +269,28 @@ class Lowering(TypeDeclarations):
 
     # --- variables ----------------------------------------------------------------------------------------------------
 
-    def declare_global(self, name: str, value: Expr | None, annotation: TypeRef | None, span: Span) -> None:
+    def declare_global(
+        self, name: str, value: Expr | None, annotation: TypeRef | None, span: Span, constant: Const | None = None
+    ) -> None:
         """Record a name of the package; of several declarations the first one counts."""
         values = () if value is None else (Assigned(MODULE, value),)
-        self._globals.setdefault(name, Field(name, annotation, values, span))
+        self._globals.setdefault(name, Field(name, annotation, values, span, constant))
 
     def _package_variables(self, node: Node, out: list[Stmt]) -> None:
-        for spec in _specs(node, "var_spec", "const_spec"):
+        repeated: tuple[Expr, ...] = ()
+        for turn, spec in enumerate(_specs(node, "var_spec", "const_spec")):
             names, values, annotation = self._spec(spec)
+            repeated = values or repeated  # a line without a value has that of the one above it
             for index, name in enumerate(names):
                 value: Expr | None = None
                 if len(values) == len(names):
                     value = values[index]
                 elif values:
                     value = Op("unknown", (), self.span(spec))
+                given = repeated[index] if spec.type == "const_spec" and index < len(repeated) else None
+                constant = None if given is None else folded(given, self._globals, turn)
                 if name != "_":
-                    self.declare_global(name, value, annotation, self.span(spec))
+                    self.declare_global(name, value, annotation, self.span(spec), constant)
             self.note(PLACES, "global", "", names, self.span(spec))
             if values and node.type == "var_declaration":
                 targets: list[Expr] = [
