@@ -28,7 +28,7 @@ from racelint.analysis.state import (
     Resize,
     State,
 )
-from racelint.analysis.type_names import LibraryType
+from racelint.analysis.type_names import ClassType, LibraryType
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -296,9 +296,11 @@ class Conditions(Asking):
                 if no is not None:
                     note_wanting(self.evaluate(tested, no), "type", no)
                 return yes, no
-            case Op(operator="match"):
-                self.evaluate(test, state)
-                return state, state.copy()
+            case Op(operator="match", operands=(subject, *kinds)):
+                values = self.use(subject, state)
+                other = state.copy()
+                self._note_types(values, kinds, state)
+                return state, other
             case Call(func=Attr(name=name)) if name in self.knowledge.concurrency.takes:
                 yes, no = self._split(test, self.evaluate(test, state), "truth", None, state)
                 if no is not None:  # `if not lock.acquire(blocking=False): return`
@@ -475,6 +477,15 @@ class Conditions(Asking):
                 if after is not None:
                     after.assumptions[Predicate(mine[0], "equal", constant.value)] = outcome
 
+    def _note_types(self, values: Values, kinds: list[Expr], state: State) -> None:
+        """A parameter is of one of some types, of which none is an interface: `switch m := message.(type)`."""
+        written = [kind.type for kind in kinds if isinstance(kind, Cast)]
+        found = [self.types.annotations.declared(self.id, reference) for reference in written]
+        types = frozenset([each.type for each in found if isinstance(each, ClassType)])
+        concrete = not any([self.symbols.types[each][1].is_interface for each in types])
+        if len(values) == 1 and isinstance(values[0], Param) and found and len(types) == len(kinds) and concrete:
+            state.assumptions[Predicate(values[0], "type", types)] = True
+
     @staticmethod
     def _exclude(values: Values, constants: Values, unequal: State | None) -> None:
         """A field or variable is not a constant: who stores that there now, under a lock that he has, is the first."""
@@ -550,7 +561,7 @@ def _asks_process(test: Expr) -> bool:
 def holds(predicate: Predicate, state: State) -> bool | None:
     """Whether a predicate holds in a state; None if that is unknown."""
     match predicate.value:
-        case _ if predicate.test == "kind":
+        case _ if predicate.test in ("kind", "type"):
             return state.assumptions.get(predicate)
         case Literal() as literal:
             return satisfies(literal, predicate)

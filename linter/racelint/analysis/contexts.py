@@ -14,13 +14,14 @@ from racelint.analysis.conditions import satisfies
 from racelint.analysis.decorating import Passed
 from racelint.analysis.effects import Access, Act, CallSite, Effects
 from racelint.analysis.modes import Mode
-from racelint.analysis.state import Conditions
+from racelint.analysis.state import Conditions, Predicate
 from racelint.analysis.values import Builtin, Element, FunctionValue, Literal, Param, Partial, Value
 from racelint.record import Record
 from racelint.span import Span
 
 EXTERNAL = "external"
-DECIDING = frozenset({"truth", "none", "equal"})
+OBJECT = "object of"  # stands for the type of what is known as an object of one type only
+DECIDING = frozenset({"truth", "none", "equal", "type"})
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
 ELSEWHERE = "?"  # an object that no field is known to hold
 MOST_STEPS = 60  # calls from a context's root
@@ -73,7 +74,7 @@ class Entry(NamedTuple):
     sure: bool = True  # whether every call on the way was resolved by type, none by its name alone
     before: str = ""  # the function in which the call stands before its first start, "" if in none
     origin: str = ""  # the field through which the function's own instance was reached, "" if it was not
-    flags: Flags = frozenset()  # constants that parameters have which decide what the function does
+    flags: Flags = frozenset()  # constants, or types, that parameters have which decide what the function does
     constructor: str = ""  # which constructor is still at work on the own instance: only what it has started knows it
     passed: Passed | None = None  # the outermost decorator on the way behind which any of several types may lie
     made: bool = False  # whether the context's own run has made the function's own instance, as far as the calls tell
@@ -206,9 +207,16 @@ def is_possible(needs: Conditions, entry: Entry) -> bool:
     given = dict(entry.flags)
     for predicate, outcome in needs:
         literal = given.get(predicate.value.index) if isinstance(predicate.value, Param) else None
-        if literal is not None and predicate.test in DECIDING and satisfies(literal, predicate) is not outcome:
+        if literal is not None and predicate.test in DECIDING and _rules_out(literal, predicate, outcome=outcome):
             return False
     return True
+
+
+def _rules_out(given: Literal, predicate: Predicate, *, outcome: bool) -> bool:
+    """Whether what a parameter is given, or its type, does not let a test have an outcome."""
+    if given.type == OBJECT and predicate.test == "type":
+        return outcome and isinstance(predicate.scalar, frozenset) and given.value not in predicate.scalar
+    return given.type != OBJECT and predicate.test != "type" and satisfies(given, predicate) is not outcome
 
 
 def is_early(site: Access | Act | CallSite, effects: Effects) -> bool:

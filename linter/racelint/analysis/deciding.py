@@ -1,15 +1,18 @@
-"""Parameters on which it depends what a function does, and the constants that calls give for them."""
+"""Parameters on which it depends what a function does, and the constants (or types) that calls give for them."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
-from racelint.analysis.contexts import DECIDING, Context, Entry, Flags
+from racelint.analysis.contexts import DECIDING, OBJECT, Context, Entry, Flags
 from racelint.analysis.edges import Edges, bound
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Literal, Param
+from racelint.analysis.values import Fresh, Literal, Param, Value
+
+Decisive: TypeAlias = tuple[int, bool]  # a parameter, by its index, and whether it decides by its type
 
 
 class Deciding:
@@ -30,8 +33,8 @@ class Deciding:
         found: set[tuple[int, Literal]] = set()
         for index, value in site.given:
             own = value.index if isinstance(value, Param) and value.function == caller else None
-            constant = self._symbols.constant(value) if own is None else mine.get(own)
-            if index in deciding and constant is not None:
+            constant = self._known(value) if own is None else mine.get(own)
+            if constant is not None and (index, constant.type == OBJECT) in deciding:
                 found.add((index, constant))
         return frozenset(found)
 
@@ -43,25 +46,32 @@ class Deciding:
             return frozenset()
         starts = [start for start in effects.starts.values() if start.span == context.span]
         found = [set(self._given(start, context.function)) for start in starts]
-        return frozenset([flag for flag in set.intersection(*found) if flag[0] in deciding]) if found else frozenset()
+        same = set.intersection(*found) if found else set()
+        return frozenset([flag for flag in same if (flag[0], flag[1].type == OBJECT) in deciding])
 
     def _given(self, start: Start, function_id: str) -> Iterator[tuple[int, Literal]]:
         """The constants among what a start gives to a function, by its parameters."""
         for function, given in bound(start.callee, start.args):
             for index, values in given.items() if function == function_id else ():
-                constant = self._symbols.constant(values[0]) if len(values) == 1 else None
+                constant = self._known(values[0]) if len(values) == 1 else None
                 if constant is not None:
                     yield index, constant
 
-    def _find(self) -> dict[str, set[int]]:
+    def _known(self, value: Value) -> Literal | None:
+        """What a value is for good: a constant, or an object that is made here, by its type."""
+        if isinstance(value, Fresh) and value.type in self._symbols.types:
+            return Literal(value.type, OBJECT)
+        return self._symbols.constant(value)
+
+    def _find(self) -> dict[str, set[Decisive]]:
         """The parameters that something depends on, in a function itself or in one that it hands them to."""
-        found: dict[str, set[int]] = {}
+        found: dict[str, set[Decisive]] = {}
         for function_id, effects in self._effects.items():
             spots: list[Access | Act | CallSite | Start] = [*effects.all_accesses(), *effects.all_acts()]
             spots += effects.starts.values()
             spots += [*effects.calls.values(), *[site for _, site in self._edges.calls.get(function_id, ())]]
             needs = [p for spot in spots for p, _ in spot.needs if p.test in DECIDING]
-            tested = {p.value.index for p in needs if isinstance(p.value, Param)}
+            tested = {(p.value.index, p.test == "type") for p in needs if isinstance(p.value, Param)}
             if tested:
                 found[function_id] = tested
         todo = deque(found)
@@ -73,7 +83,11 @@ class Deciding:
         while todo:
             callee = todo.popleft()
             for caller, site in callers.get(callee, ()):
-                handed = {v.index for i, v in site.given if isinstance(v, Param) and i in found[callee]}
+                handed = {
+                    (v.index, by_type)
+                    for i, v in site.given if isinstance(v, Param)
+                    for by_type in (False, True) if (i, by_type) in found[callee]
+                }  # fmt: skip
                 if not handed <= found.get(caller, set()):
                     found.setdefault(caller, set()).update(handed)
                     todo.append(caller)

@@ -70,7 +70,10 @@ Event: TypeAlias = Resize | Invoke
 
 
 class Predicate(NamedTuple):
-    """A property of a value that a branch has tested: "truth", "none", "equal" to a scalar, or of a "class"."""
+    """A property of a value that a branch has tested.
+
+    It is "truth", "none", "equal" to a scalar, of a "class", or of one of some concrete types ("type").
+    """
 
     value: Value
     test: str

@@ -197,11 +197,16 @@ class Control(Statements):
             others = [part for part in parts(node) if part.type == "type_case"]
             for case in [*defaults, *reversed(others)]:
                 inner = self._type_case(case, alias[0] if alias else None, subject)
-                test = Op("match", (subject,), self.span(case))
+                test = Op("match", (subject, *self._kinds(case, subject)), self.span(case))
                 rest = self._rest(case, chain, span)
                 chain = inner if case.type == "default_case" else (Branch(test, inner, chain, rest),)
             body += chain
         self._close_switch(label, tuple(body), span, out)
+
+    def _kinds(self, case: Node, subject: Expr) -> list[Expr]:
+        """The subject of a switch as each of the types that a case is for."""
+        kinds = [child for child in case.children_by_field_name("type") if child.is_named]
+        return [Cast(subject, self.type_ref(kind), self.span(kind)) for kind in kinds if self.text.of(kind) != "nil"]
 
     def _type_case(self, case: Node, alias: Node | None, subject: Expr) -> Block:
         kinds = [child for child in case.children_by_field_name("type") if child.is_named]
