@@ -119,10 +119,10 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     In Go only slices that are cut count, in the loop or by a helper that gives back what is left of one (its elements
     move up where they are), and elements of `container/list` that the loop's step starts from: a map may lose and gain
     entries while one goroutine ranges over it, and what is appended to a slice is not seen. It is a warning there, for
-    often one element at most is cut out (which is hidden where it is found by its name, ID or key); and so is an
-    iteration that waits while another task may resize the container (of a list in Python: take elements out of it). In
-    Python it is a warning, too, where the loop skips elements (of a list), and where a called function makes the change
-    and puts something in, or the confidence is medium. All else is an error.
+    often one element at most is cut out; and so is an iteration that waits while another task may resize the container
+    (of a list in Python: take elements out of it). In Python it is a warning, too, where the loop skips elements
+    (of a list), and where a called function makes the change and puts something in, or the confidence is medium. All
+    else is an error.
 
     A loop over `sys.modules.items()` or `.values()` that asks a module for an attribute is a warning, too: any import,
     of this thread or of another one, adds to it, and a module may load others when it is asked.

@@ -8,7 +8,7 @@ from racelint.analysis.existence import drop_missing
 from racelint.analysis.failing import NOTHING
 from racelint.analysis.paths import root, uncopied, unite
 from racelint.analysis.settling import note_wanting
-from racelint.analysis.singling import identified, picked_out
+from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
 from racelint.analysis.state import (
     CLOSED,
@@ -263,10 +263,7 @@ class Conditions(Asking):
                 compared = [v for values in sides for v in values]
                 if not self.traits.duck_typed:
                     other = state.copy()
-                    frame = self.frames[-1] if self.frames else None
-                    state.singled |= picked_out(operands, sides, frame)
-                    ones = [v for each in identified(operands, sides, frame) for v in self.evaluate(each, other)]
-                    state.singled |= {v for v in ones if isinstance(v, Element | Member | Fresh)}
+                    state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
                     self.ask_flag(operands[0], state, other, operands[-1])
                     yes, no = self._compare_variables(operands, compared, state, other)
                     self._exclude(sides[0], sides[-1], no)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from racelint.analysis.body import is_within
 from racelint.analysis.paths import root, underlying
-from racelint.analysis.state import IDENTIFYING
 from racelint.analysis.summary import Frame
 from racelint.analysis.values import Element, Field, Fresh, Member, Result, Unknown, Value, Values
-from racelint.model import Attr, Expr, Item, Name
+from racelint.model import Attr, Expr, Name
 from racelint.span import Span
 
 
@@ -18,33 +17,16 @@ def picked_out(operands: tuple[Expr, ...], sides: list[Values], frame: Frame | N
     """
     found: set[Value] = set()
     for mine, others, other in zip(sides, sides[::-1], operands[::-1], strict=True):
-        if not _is_always_same(other, others, frame):
+        name = _first_name(other)
+        if frame is not None and (name in frame.assigns or (not name and _vary(others, frame.loop))):
             continue
+        if frame is not None and any([is_within(v, walked) for v in others for walked, _ in frame.iterated]):
+            continue  # each turn of the loop has another one
         for value in mine:
             walked = _walked(value)
             if walked is not None and not any([is_within(v, walked) for v in others]):
                 found.add(value)
     return found
-
-
-def identified(operands: tuple[Expr, ...], sides: list[Values], frame: Frame | None) -> list[Expr]:
-    """The objects whose name or the like is compared so: mostly no two elements of a sequence have the same."""
-    return [
-        mine.base
-        for mine, others, other in zip(operands, sides[::-1], operands[::-1], strict=True)
-        if isinstance(mine, Attr) and isinstance(mine.base, Name | Item) and mine.name.lower() in IDENTIFYING
-        and _is_always_same(other, others, frame)
-    ]  # fmt: skip
-
-
-def _is_always_same(other: Expr, values: Values, frame: Frame | None) -> bool:
-    """Whether what something is compared with is the same in each turn of a loop."""
-    if frame is None:
-        return True
-    name = _first_name(other)
-    if name in frame.assigns or (not name and _vary(values, frame.loop)):
-        return False
-    return not any([is_within(v, walked) for v in values for walked, _ in frame.iterated])  # each turn has another one
 
 
 def _walked(value: Value) -> Value | None:
