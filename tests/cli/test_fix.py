@@ -136,7 +136,7 @@ def test_bytes_outside_the_change_stay(racelint, tmp_path):
 
 def test_imports_and_blocks_have_the_line_ends_of_the_file(racelint, tmp_path):
     text = "import functools\r\n\r\n\r\n@functools.cache\r\ndef load(name):\r\n    return {}\r\n\r\n\r\n"
-    text += "def seen(name):\r\n    found = load(name)\r\n    found['a'] = {'b': []}\r\n    return found\r\n"
+    text += "def seen(name):\r\n    found = load(name)\r\n    found[name] = {'b': []}\r\n    return found\r\n"
     text = text.replace("return {}", "return {'a': name}")
     (tmp_path / "a.py").write_bytes(text.encode())
     (tmp_path / "b.py").write_bytes(RACE.replace("\n", "\r\n").encode())
