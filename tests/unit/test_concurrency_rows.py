@@ -431,6 +431,33 @@ def test_what_a_pool_gives_calls_back_in_a_worker(name, row):
     assert found.root_kinds("Table.note") == ["pool"]
 
 
+@pytest.mark.parametrize(("name", "row"), [*named("function", does="sets"), *named("function", does="finds-set")])
+def test_what_comes_before_a_flag_is_set_comes_before_the_wait_for_it(name, row):
+    flag = name.rpartition(".")[0]
+
+    def found(limit):
+        return parallel(f"""
+            import threading
+            class Table:
+                def __init__(self):
+                    self.ready = {flag}()
+                    self.rows = {{}}
+                    threading.Thread(target=self.fill).start()
+                    threading.Thread(target=self.show).start()
+                def fill(self):
+                    for name in open("names"):
+                        self.rows[name] = ""
+                    self.ready.set()
+                def show(self):
+                    self.ready.wait({limit})
+                    for name in self.rows:
+                        print(name)
+        """).shapes()
+
+    assert found("") == [] != found("1")
+
+
 def test_every_meaning_of_a_function_is_tested():
     meanings = {row["does"] for _, row in rows("function")}
-    assert meanings == {"coroutine", "suspends", "at-once", "context-manager", "synchronized", "new"}
+    tested = {"coroutine", "suspends", "at-once", "context-manager", "synchronized", "new", "sets", "finds-set"}
+    assert meanings == tested
