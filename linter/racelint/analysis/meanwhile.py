@@ -1,7 +1,7 @@
 """Meanwhile: flags that have one value as long as what was started may run, and say by the other one that it has ended.
 
 `for !finished { select { case <-done: finished = true; case <-ticker.C: spin() } }`: behind that loop, `done` has been
-received. `if idle { idle = false; go work() }`, where only the receive sets `idle` back: there is one at a time.
+received. Only variables of the function itself count, not those that closures share.
 """
 
 from __future__ import annotations
