@@ -243,7 +243,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       was not time that has ended it;
     - what is behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors
       while what it has started may still run, or behind a loop that ends by a flag which only the receive sets
-      (`for !done { select { case <-c: done = true; case <-tick: } }`); likewise behind `if err := c.wait(ctx); err != nil { return err }` what
+      (`for !done { select { case <-c: done = true; case <-tick: } }`);
+      likewise behind `if err := c.wait(ctx); err != nil { return err }` what
       comes before `close(c.ready)`, if that helper returns nothing but errors where it has not received;
     - what precedes the one `close(c)` and what follows `for range c`, or `!ok`; what precedes the one
       `ready.Store(true)` and what follows on `if ready.Load()`, also where that is asked once more under the lock under

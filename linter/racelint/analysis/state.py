@@ -151,7 +151,8 @@ class State:
     class has started (`TASKS`), the jobs of the own pools (`POOLS`); or that something has been waited for that others
     give (`GIVEN`). `running` are the spots where this function has started what may still run, `several` those of them
     where it may have started it several times by now, `failed` the variables
-    that hold a failure wherever that still runs, `flags` those that are true, or false, wherever it does. `claimed` says that a flag keeps other instances out, `compared` which
+    that hold a failure wherever that still runs, `flags` those that are true, or false, wherever it does.
+    `claimed` says that a flag keeps other instances out, `compared` which
     pairs of variables a test has found equal or different, `waited` that other tasks may have run in this turn of a
     loop, `crossed` are iterations of this turn that have been suspended: container, loop, suspension.
     """
