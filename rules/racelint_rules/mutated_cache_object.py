@@ -158,7 +158,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     function (`fonts[name] = font; settings().set("fonts", fonts)`), and what is saved after the change, by a method of
     what the remembering function gives (`settings().save()`); remembered views of an object's own state, and parts of
     it, for its class;
-    constants that the same function also changes by name, tables of constants with empty entries; defaults of
+    constants that functions of the program change by their name (`SETTINGS[key] = value`: a state), tables of constants
+    with empty entries, and what is put into tables, or tables in them, that are no defaults by their name; defaults of
     parameters in which nothing can be left, or that all calls in the repository override; what handlers of deletions
     are given in Go, and client-go's stores that the program makes (`cache.NewIndexer()`), gives to nobody else and
     fills with its own.

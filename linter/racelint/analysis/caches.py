@@ -9,6 +9,7 @@ from typing import NamedTuple
 from racelint.analysis.defaults import Defaults, picks_elements
 from racelint.analysis.holders import Holders
 from racelint.analysis.homemade import BY_HAND
+from racelint.analysis.livepresets import LivePresets
 from racelint.analysis.memos import Memos
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.presets import has_part
@@ -70,6 +71,7 @@ class Caches:
         self._sources = Sources(knowledge, summaries)
         self._holders = Holders(summaries, lambda v: self._sources.origin(v) is not None)
         self._defaults = Defaults(summaries.symbols)
+        self._live_presets = LivePresets(summaries)
         self._changed: frozenset[Value] | None = None
         self._siblings = Siblings(summaries.symbols, knowledge.sharing)
         self._memos = Memos(summaries)
@@ -215,8 +217,13 @@ class Caches:
             case "default":
                 copied = any(isinstance(step, Copy) for step in way)
                 walked = any(isinstance(step, Member) or isinstance(step.key, Member) for step in entries)
-                named = change.operation == "[...] =" and all(isinstance(key, Literal) for key in change.keys)
+                template = self._names.says(_last_name(origin.start), "default")  # else a table, where things are put
+                named = change.operation == "[...] =" and (
+                    not template or all(isinstance(key, Literal) for key in change.keys)
+                )
                 if not plain or direct or picks_elements(self._symbols.functions[change.function][1], change):
+                    return False
+                if self._live_presets.has(origin.start):
                     return False
                 if (walked or named) and not copied:
                     return False  # who completes a preset by one entry, or each of its entries, does so on purpose
