@@ -73,7 +73,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Const, Expr, Function, Jump, Op, Source
+from racelint.model import Block, Branch, Const, Expr, Function, Hold, Jump, Op, Source
 from racelint.span import Span
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Body(Flow[State, Frame]):
         self.per_turn = own_each_turn(function, source.edition)
         late = {turn.variable for turn in function.turns if turn.edition} - self.per_turn
         self.births = frozenset([span for name, span in function.births if name not in late])
-        self.answers = _answers(self.function)  # whether the result may say what was done
+        self.answers = _answers(self.function.body)  # whether the result may say what was done
         self.answered: dict[Resize, set[str]] = {}  # what is returned after a change
         self.narrowed = False  # whether something is known by a narrower type than it was declared with
         self.found_under: dict[Value, set[Value]] = {}  # flags that were found unset, by the lock that was held then
@@ -901,10 +901,17 @@ def _together(known: Values, values: Values) -> Values:
     return (Tuple(tuple([unite(parts) for parts in zip(*[value.parts for value in tuples], strict=True)])),)
 
 
-def _answers(function: Function) -> bool:
-    """Whether a function ends with a constant answer: then another one mostly says that something was done."""
-    last = function.body[-1] if function.body else None
-    return isinstance(last, Jump) and isinstance(last.value, Const) and isinstance(last.value.value, bool)
+def _answers(block: Block) -> bool:
+    """Whether a function ends with constant answers: then one of them mostly says that something was done."""
+    match block[-1] if block else None:
+        case Jump(value=Const(value=bool())):
+            return True
+        case Branch(then=then, orelse=orelse):
+            return _answers(then) and _answers(orelse)
+        case Hold(body=body):
+            return _answers(body)
+        case _:
+            return False
 
 
 def _waited_for(left: list[State]) -> frozenset[tuple[str, Value]]:
