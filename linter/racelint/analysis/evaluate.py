@@ -422,7 +422,8 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         if expr.delegated:
             live += [container for value in values for container in containers(value)]
         self.summary.streams = tuple(dict.fromkeys((*self.summary.streams, *live)))
-        elements = NOTHING_KNOWN if expr.delegated else values
+        site = self.site(expr.span, state)
+        elements = unite([self.element_of(value, site) for value in values]) if expr.delegated else values
         self.summary.yields = unite([self.summary.yields, elements]) if self.summary.yields else elements
         return NOTHING_KNOWN
 
