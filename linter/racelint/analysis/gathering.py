@@ -56,7 +56,8 @@ class Gathering:
         located = self._places.locate(access.path)
         if located is None:
             return Silence.UNKNOWN
-        if located.own and name in CONSTRUCTORS and not access.started:
+        is_new = (located.own and name in CONSTRUCTORS) or _is_of_new_class(function_id, located)
+        if is_new and not access.started:
             return Silence.OWNED
         entries = self._contexts.entries.get(function_id)
         if not entries:
@@ -138,6 +139,12 @@ class Gathering:
             found, start = of_root(given, self._symbols), root(given)
             function_id, entry, steps = came.caller, came.entry, steps + 1
         return found
+
+
+def _is_of_new_class(function_id: str, located: Located) -> bool:
+    """Whether a function changes a variable of a class that it makes itself, anew whenever it is called."""
+    place = located.place
+    return place.kind == "static" and place.owner == located.type == f"{function_id}.{located.type.rpartition('.')[2]}"
 
 
 def of_root(path: Value, symbols: Symbols) -> int:
