@@ -189,7 +189,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     time (`json.loads`), a parameter's default (of 13 such reports three were right, and ruff's B006 and
     pylint's W0102 find what is written so), a preset that does not grow (an entry under one key: most calls put the
     same there), what is computed once and changed without a copy, and in Python what is a cache only by its name,
-    `oslo.config` (often one process a job), and shallow copies of the program's own state.
+    `oslo.config` (often one process a job), shallow copies of the program's own state, and what a function does of
+    which no code of the repository speaks (of one that is private by its name no code but tests).
 
     ## Known limits
 
@@ -234,7 +235,7 @@ def _order(mutation: CacheMutation) -> tuple[int, bool, int, int]:
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
-    if mutation.settled or mutation.once or mutation.unread or _is_mostly_harmless(mutation):
+    if mutation.settled or mutation.once or mutation.unread or mutation.forgotten or _is_mostly_harmless(mutation):
         return Confidence.LOW
     if mutation.far > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW

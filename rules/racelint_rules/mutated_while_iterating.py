@@ -159,8 +159,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       coroutines of the project of which one never suspends, or which end in a callback;
     - a method that only finalisers call; one that nobody speaks of, where the repository has tests or examples that
       use the program, a function of a module that others import whose name stands nowhere else, and what a class
-      has, below which there is no other, whose name stands nowhere else; a change more than four calls away (more
-      than three if it skips, or may find the key there).
+      has, below which there is no other, whose name stands nowhere else (for what is private by its name tests do not
+      count); a change more than four calls away (more than three if it skips, or may find the key there).
 
     ## Known limits
 

@@ -45,7 +45,8 @@ class CacheMutation:
     say what is shared and what is copied, `far` counts the functions on the way, closures with what they stand in,
     `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
     object once the function at hand has had it, `of_object` that an object remembers it of itself, `unsure` that what
-    remembers it may give copies.
+    remembers it may give copies, `forgotten` that nobody in the repository calls the function, or the one that makes
+    the change.
     """
 
     kind: str
@@ -73,15 +74,20 @@ class CacheMutation:
     unread: bool
     of_object: bool
     unsure: bool
+    forgotten: bool
     handler: str = ""
 
 
 class CacheTeller:
     """Puts changes of shared objects into a rule's terms."""
 
-    def __init__(self, describe: Describe, summaries: Summaries, runs_once: Callable[[str], bool]) -> None:
+    def __init__(
+        self, describe: Describe, summaries: Summaries, runs_once: Callable[[str], bool],
+        is_forgotten: Callable[[str], bool],
+    ) -> None:  # fmt: skip
         self._describe = describe
         self._runs_once = runs_once
+        self._is_forgotten = is_forgotten
         self._summaries = summaries
         self._hints: Hints = summaries.hints
         self._memos = Memos(summaries)
@@ -117,6 +123,7 @@ class CacheTeller:
             typed=not source.module.traits.duck_typed,
             far=1 + sum(not call.callee.startswith(f"{call.function}.") for call in change.calls),
             once=origin.kind in BEGINNINGS and self._runs_once(write.function),
+            forgotten=self._is_forgotten(write.function) or self._is_forgotten(change.function),
             handler=self._handler(write),
             of_object=origin.kind == "memo" and self._memos.is_of_object(origin.by),
             unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),

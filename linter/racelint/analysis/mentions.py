@@ -3,7 +3,7 @@
 Only where the repository shows more than the program itself, its tests or examples: what users of a library call is
 nearly always called there. A method that neither the program nor they speak of is left over; so is a function of a
 module that others import, if it needs arguments (else it may be a command), and all that a class without bases has, if
-their names stand nowhere else.
+their names stand nowhere else. What is private by its name is not there for tests: these do not count for it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,12 @@ class Mentions:
             for each in source.module.imports.values()
         )
         self._names = {name for source in sources.values() for name in source.module.mentions.split()}
+        self._product = [s for s in sources.values() if product.has(f"{s.name}:{MODULE}")]
+        self._own_names = {name for source in self._product for name in source.module.mentions.split()}
         self._beginnings = tuple([name for name in self._names if name.endswith("_")])
         self._sources = sources
         self._words: set[str] | None = None
+        self._own_words: set[str] = set()  # those of the product alone
         self._imported: set[str] | None = None
         self._listers: list[Source] | None = None
 
@@ -57,7 +60,8 @@ class Mentions:
             return True
         if function.name.startswith("__") and function.name.endswith("__"):
             return False
-        if function.name in self._names or function.name.startswith(self._beginnings):
+        known = self._own_names if _is_private(function.name) else self._names
+        if function.name in known or function.name.startswith(self._beginnings):
             return False  # a beginning: the rest of the name is put together
         return self._is_undecorated(function_id) and not self._symbols.is_open(self._symbols.owner_of(function_id))
 
@@ -68,8 +72,10 @@ class Mentions:
         """
         if self._words is None:
             self._words = {word for source in self._sources.values() for word in source.module.words.split()}
+            self._own_words = {word for source in self._product for word in source.module.words.split()}
         name, is_nested = declared.name, "." in declared.qualname
-        if len(name) < SHORTEST or is_nested or name in self._words or name.startswith(self._beginnings):
+        words = self._own_words if _is_private(name) else self._words
+        if len(name) < SHORTEST or is_nested or name in words or name.startswith(self._beginnings):
             return False
         return self._is_imported(source.name) and not self._is_listed(source.name)
 
@@ -101,3 +107,7 @@ class Mentions:
         source, function = self._symbols.functions[function_id]
         known = [self._symbols.decorator(source.name, function, each) for each in function.decorators]
         return all(isinstance(each, Builtin) and each.name in PLAIN_DECORATORS for each in known)
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")

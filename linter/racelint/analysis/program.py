@@ -143,8 +143,12 @@ class Program:
         """Every object that others hold too and that is changed in place, in reported sources."""
         self._run_all()
         describe = Describe(self._symbols, self._types, self._summaries.usage)
+        mentions = Mentions(self._symbols, Product(self._symbols, self._summaries.effects), self._knowledge)
         teller = CacheTeller(
-            describe, self._summaries, lambda function: bool(self._link().contexts.runs_once(function))
+            describe,
+            self._summaries,
+            lambda function: bool(self._link().contexts.runs_once(function)),
+            mentions.is_forgotten,
         )
         reported = [function_id for function_id, source, _ in self.functions() if source.reported]
         for write in Caches(self._knowledge, self._summaries).writes(reported):
