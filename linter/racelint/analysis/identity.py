@@ -109,12 +109,32 @@ class Identity:
     def is_by_itself(self, first: Spot, second: Spot) -> bool:
         """Whether one side's object is a variable of a function, of which no pointer leads away, and the other's not.
 
-        `func dial(dest Destination) { go func() { dest.Address = resolve(dest) }() }`: the struct is the call's own.
+        `func dial(dest Destination) { go func() { dest.Address = resolve(dest) }() }`: the struct is the call's own. Or
+        it is a module's variable, and the other one lies in a field: `if user == Nobody.Name`, `s.user = user`.
         """
         if not {first.access.kind, second.access.kind} <= OF_VARIABLE:
             return False  # a map in a copy is the very same
         one, two = self._own_variable(first), self._own_variable(second)
-        return one != two and (one is not None or two is not None)
+        if one != two and (one is not None or two is not None):
+            return True
+        return self._lies_in_field(first, second) or self._lies_in_field(second, first)
+
+    def _lies_in_field(self, inner: Spot, whole: Spot) -> bool:
+        """Whether an object is part of one that has it in a field, and the other one is a module's variable, or as deep
+        in that as it can be: what a variable holds by value is part of nothing else.
+        """
+        variable = self._variable(whole)
+        if variable is None or not self._is_value(variable) or self._variable(inner) is not None:
+            return False
+        return sum(1 for _ in self._own_homes(inner)) > sum(1 for _ in self._own_homes(whole))
+
+    def _own_homes(self, spot: Spot) -> Iterator[str]:
+        """The fields that have an access's object as a part, outward."""
+        for home in self._homes(spot):
+            owner, _, name = home.rpartition(".")
+            if not self._places.is_own_field(owner, name):
+                return
+            yield home
 
     def _own_variable(self, spot: Spot) -> tuple[str, str] | None:
         """The variable that is the object of an access, or has it as a part; its function and its name."""
@@ -188,11 +208,15 @@ class Identity:
         record = self._symbols.content(variable.module).globals.get(variable.name)
         if record is None:
             return False
-        found = self._places.type_of(Place("global", variable.module, variable.name))
-        if isinstance(found, ClassType) and found.value:
+        if self._is_value(variable):
             return True
         made = [_core(assigned.value) for assigned in record.values]
         return bool(made) and all(isinstance(value, Make) or _is_making(value) for value in made)
+
+    def _is_value(self, variable: Global) -> bool:
+        """Whether a module's variable is an object itself."""
+        found = self._places.type_of(Place("global", variable.module, variable.name))
+        return isinstance(found, ClassType) and found.value
 
     def made_by_two(self, first: Spot, second: Spot) -> bool:
         """Whether each side's object was made by another function, which has started on it what leads there."""
