@@ -7,7 +7,7 @@ from racelint.analysis.branching import loops_around
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts
 from racelint.analysis.documented import Documented
-from racelint.analysis.effects import Effects
+from racelint.analysis.effects import READS, Access, Effects
 from racelint.analysis.identity import Identity
 from racelint.analysis.lifecycle import (
     configures_service,
@@ -18,9 +18,11 @@ from racelint.analysis.lifecycle import (
     sets_up_program,
 )
 from racelint.analysis.objects import HANDLER, SHARED
+from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import MODULE, SETTER, Symbols
+from racelint.analysis.values import Fresh, Param
 from racelint.analysis.ways import NEAR, Ways
 
 
@@ -237,12 +239,19 @@ class Callers:
         return function.is_public and is_registration(function.name)
 
     def is_setter(self, function_id: str) -> bool:
-        """Whether a function only stores what it is given."""
+        """Whether a function only stores what it is given, or a copy."""
         if self._symbols.functions[function_id][1].qualname.endswith(SETTER):
             return True
         effects = self._effects[function_id]
         calls = any(isinstance(callee, str) for _, callee in effects.calls) or effects.starts_any
-        return not calls and all(a.kind in ("store", "read", "test") for a in effects.all_accesses())
+        return not calls and all(a.kind in ("store", "read", "test") or _copies(a) for a in effects.all_accesses())
+
+
+def _copies(access: Access) -> bool:
+    """Whether an access reads what a function was given, or fills what it has made."""
+    start = root(access.path)
+    given = isinstance(start, Param) and start.index > 0 and access.kind in READS
+    return given or isinstance(start, Fresh)
 
 
 def _maker(spot: Spot) -> str:
