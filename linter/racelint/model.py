@@ -557,12 +557,12 @@ class Module(Record):
     Files of one name and one `package` share their names; "" where each file is a module of its own. `mentions` are the
     names by which a file gets at attributes, and those in its texts that look like names, with spaces between; where
     calls say of what type their object is, the names of what is not only called, and `called` the names of attributes
-    that are called. `words` are all longer words of the file, comments and all, but for names of functions and types
-    that stand there once, where they are declared. `loads` are all import statements of the file, in whatever scope,
-    where it takes more than an outline to know what is imported. `constraint` is the condition on which builds take a
-    file in, in the language's own words. `main_code` is where the file does something if it is run as a program,
-    `installs` under which names packages are imported that lie in folders of other names, with these (relative to the
-    file's).
+    and of public functions that are called. `words` are all longer words of the file, comments and all, but for names
+    of functions and types that stand there once, where they are declared. `loads` are all import statements of the
+    file, in whatever scope, where it takes more than an outline to know what is imported. `constraint` is the condition
+    on which builds take a file in, in the language's own words. `main_code` is where the file does something if it is
+    run as a program, `installs` under which names packages are imported that lie in folders of other names, with these
+    (relative to the file's).
     """
 
     language: str

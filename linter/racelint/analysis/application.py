@@ -23,6 +23,7 @@ from racelint.knowledge import Knowledge
 from racelint.model import Function, TypeRef
 
 SORTED = frozenset({"Len", "Less", "Swap"})  # what `sort` asks for, as does `container/heap`
+CGO = "C"  # what a file imports that is called from there, or calls it
 PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call them
 
 
@@ -70,7 +71,7 @@ class Application:
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
             named = function.name in START or bool(self._asking(function))
-            return inside and "." not in function.qualname and not named
+            return (inside and "." not in function.qualname and not named) or self._is_left_over(function_id)
         owner = self._symbols.owner_of(function_id)
         if function.name in PRINTED and function.returns is not None and function.returns.name == "string":
             return True  # whoever prints the object
@@ -81,13 +82,17 @@ class Application:
         return not self._is_behind_interface(owner, function.name)
 
     def _is_left_over(self, function_id: str) -> bool:
-        """Whether nobody speaks of a method, be it a test, in a package that programs of the repository use.
+        """Whether nobody speaks of a method or function, be it a test, in a package that the repository's programs use.
 
-        What users of a library call is nearly always called by its tests.
+        What users of a library call is nearly always called by its tests. C finds functions by their names, as do
+        plug-ins those of a main package.
         """
         source, function = self._symbols.functions[function_id]
-        if not function.owner or function.name in self._symbols.spoken_of or not self._programs.use(source.name):
+        if function.name in self._symbols.spoken_of or not self._programs.use(source.name):
             return False
+        if not function.owner:
+            found = source.module.package == "main" or CGO in source.module.imports
+            return not found and function.name not in START and "." not in function.qualname
         return self._symbols.owner_of(function_id) not in self._handed or self._is_of_program(function_id)
 
     def _is_sorted_at_home(self, type_id: str) -> bool:

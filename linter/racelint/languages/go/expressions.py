@@ -289,7 +289,9 @@ class Expressions(TypeRefs):
             last = next(reversed(self.mentions))
             if last == called.name:
                 del self.mentions[last]
-        if isinstance(called, Attr):
+        if isinstance(called, Attr) or (
+            isinstance(called, Name) and called.scope == "global" and called.name[:1].isupper()
+        ):
             self.called.add(called.name)
         return called
 
