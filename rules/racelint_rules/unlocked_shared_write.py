@@ -236,6 +236,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what comes after a receive from a channel that the function has made or that an object has for its signals (also
       from a goroutine that gives it one of several things, by the way that it takes), or after as many receives as
       goroutines were started, if a counter says so;
+    - what the maker of an object does when it has started a worker that waits for what comes from a channel of that
+      object, made with it, as long as nobody else has either and nothing that runs by then sends to it;
     - what follows a loop that waits until a counter of those at work is at zero (`for s.workers > 0 { s.idle.Wait() }`,
       where each ends with `s.workers--`), or one that fills a semaphore (`for range cap(free) { free <- token }`); what
       the last one to leave does (`if s.left.Add(-1) == 0`), if the counter never goes up;

@@ -312,6 +312,8 @@ class Handing(Body):
         for value in values:
             if isinstance(value, Fresh) and (value.type.startswith("chan") or self._is_group(value)):
                 self.kept_in.setdefault(value, path)
+            if isinstance(value, Fresh) and value.type.startswith("chan") and value not in self.shared_locals:
+                self.effects.own_channels.setdefault(value, path)
 
     def _is_group(self, value: Fresh) -> bool:
         return value.type in self.knowledge.concurrency.groups

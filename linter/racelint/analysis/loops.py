@@ -20,7 +20,7 @@ from racelint.analysis.paths import (
     unite,
 )
 from racelint.analysis.sharing import MOST_CONTENTS, Content
-from racelint.analysis.state import CLOSED, Held, Invoke, Resize, State, surely_held
+from racelint.analysis.state import CLOSED, TAKE, Held, Invoke, Resize, State, surely_held
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.values import (
@@ -146,6 +146,8 @@ class Loops(Tallies):
         if frame.turns:
             state.forget(frame.site)
         frame.turns += 1
+        if frame.channels:  # it has received something
+            self.tell_of(TAKE, frame.channels, loop.span, state)
         if loop.target is None:
             return
         site = frame.site

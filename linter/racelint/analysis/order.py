@@ -9,6 +9,7 @@ from racelint.analysis.branching import are_alternatives, comes_first, holding, 
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.ending import ends_program
+from racelint.analysis.firstwork import FirstWork
 from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
 from racelint.analysis.lifecycle import is_lifecycle, is_registration
@@ -45,6 +46,7 @@ class Order:
         self._identity = identity
         self._places = places
         self.signals = Signals(symbols, effects, contexts, places)
+        self._first_work = FirstWork(symbols, effects, contexts, self.signals)
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
         self._parting = Parting(symbols, effects, contexts)
@@ -62,7 +64,7 @@ class Order:
             return False
         if self._is_over(first, second) or self._is_over(second, first):
             return True
-        if self._rounds.take_turns(first, second):
+        if self._rounds.take_turns(first, second) or self._first_work.follows(first, second):
             return True
         if self._is_before_return(first, second) or self._is_before_return(second, first):
             return True

@@ -44,8 +44,8 @@ class Parting:
         """The channel of a function's own from which it receives once, and waits for nothing else."""
         if starter not in self._answers:
             effects, body = self._effects[starter], self._symbols.functions[starter][1].body
-            waits = [(path, at) for operation, path, at in effects.told if operation in TAKES]
-            waits += [(path, at) for operation, path, at in effects.passed_on if operation in TAKES]
+            told = (*effects.told, *effects.passed_on)
+            waits = list(dict.fromkeys([(path, at) for operation, path, at in told if operation in TAKES]))
             single = len(waits) == 1 and not effects.waits and not is_looped(body, waits[0][1])
             own = single and isinstance(waits[0][0], Captured) and waits[0][0].function == starter
             self._answers[starter] = waits[0][0] if own else None

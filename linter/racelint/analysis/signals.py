@@ -71,7 +71,7 @@ class Signals:
             if operation == WAIT and comes_first(body, at, two.span)
         ]  # fmt: skip
         groups = {
-            self._channel(path, two.starter, entry)
+            self.channel(path, two.starter, entry)
             for path in waits
             for entry in self._contexts.entries.get(two.starter, ())
         }
@@ -84,7 +84,7 @@ class Signals:
         context = self._contexts.roots[spot.entry.context]
         stepwise = self._symbols.is_ordered_by_steps(spot.function)
         many = context.many or (context.is_external and not stepwise)  # an event stays set when callers come again
-        done = self._done(other)
+        done = self.done(other)
         if any(reached == TAKE and self._precedes_all(spot, channel) for reached, channel in done):
             return True
         return bool(done) and any(
@@ -126,7 +126,7 @@ class Signals:
         turns = [turn for turn in function.turns if turn.variable == start.name and turn.loop in loops]
         return bool(turns) and start.name in own_each_turn(function, source.edition)
 
-    def _done(self, spot: Spot) -> list[tuple[str, Value]]:
+    def done(self, spot: Spot) -> list[tuple[str, Value]]:
         """What has surely been done with channels when an access is made, by its own context or before what that has
         taken was given: `wg.Wait(); close(all)` there, `<-all` here.
         """
@@ -134,7 +134,7 @@ class Signals:
             (operation, channel)
             for function, entry, told, call in self._levels(spot)
             for operation, path in told[0] | self._waited_for_again(function, call or spot.access.span)
-            if (channel := self._channel(path, function, entry)) is not None
+            if (channel := self.channel(path, function, entry)) is not None
         ]
         done += self._by_constructor(spot)
         for operation, channel in done:  # grows
@@ -178,12 +178,16 @@ class Signals:
         return (self._closed if reached == CLOSED else self._given).get(channel, [])
 
     def _later(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
-        """What is done with channels only after an access."""
+        """What is done with channels only after an access; who calls may do again what has been done by then."""
+        given: set[tuple[str, Value | None]] = set()
         for function, entry, told, call in self._levels(spot):
             effects = self._effects[function]
             passed_on = {(o, p) for o, p, span in effects.passed_on if span != call}
             for operation, path in ({(o, p) for o, p, _ in effects.told} | passed_on) - told[1]:
-                yield operation, self._channel(path, function, entry)
+                later = operation, self.channel(path, function, entry)
+                if later not in given:
+                    yield later
+            given.update([(o, self.channel(p, function, entry)) for o, p in told[1] if o in GIVES])
         yield from self._ended(spot)
 
     def _ended(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
@@ -193,7 +197,7 @@ class Signals:
         for start in starts:
             if start.span == context.span and start.group is not None and context.starter is not None:
                 for around in self._contexts.entries.get(context.starter, ()):
-                    yield DONE, self._channel(start.group, context.starter, around)
+                    yield DONE, self.channel(start.group, context.starter, around)
                     break
 
     def _levels(self, spot: Spot) -> Iterator[tuple[str, Entry, Told, Span | None]]:
@@ -201,10 +205,11 @@ class Signals:
         yield spot.function, spot.entry, _told(spot), None
         key = (spot.function, spot.entry)
         if key not in self._callers:
-            self._callers[key] = list(self._levels_above(*key))
+            self._callers[key] = list(self.levels_above(*key))
         yield from self._callers[key]
 
-    def _levels_above(self, function: str, entry: Entry) -> Iterator[tuple[str, Entry, Told, Span | None]]:
+    def levels_above(self, function: str, entry: Entry) -> Iterator[tuple[str, Entry, Told, Span | None]]:
+        """Those who have called a function, each with what it has done by then, and the call."""
         for _ in range(MOST_STEPS):
             came = self._contexts.came(function, entry)
             if came is None:
@@ -243,14 +248,14 @@ class Signals:
     def _has_given(self, spot: Spot, channel: Value) -> bool:
         """Whether something may have been given to a channel, on the way to an access."""
         return any(
-            done in GIVES and self._channel(path, function, entry) == channel
+            done in GIVES and self.channel(path, function, entry) == channel
             for function, entry, told, _ in self._levels(spot)
             for done, path in told[1]
         )
 
     def _are_last(self, first: Spot, second: Spot) -> bool:
         """Whether both accesses are made by who was the last to count himself out: there is one such."""
-        one, two = [{c for operation, c in self._done(spot) if operation == LAST} for spot in (first, second)]
+        one, two = [{c for operation, c in self.done(spot) if operation == LAST} for spot in (first, second)]
         return any(counter not in self._counted_up for counter in one & two)
 
     def _precedes_all(self, spot: Spot, channel: Value) -> bool:
@@ -306,14 +311,14 @@ class Signals:
             for function_id, effects in self._effects.items():
                 for (operation, path, span), before in effects.told.items():
                     for entry in self._contexts.entries.get(function_id, ()):
-                        found = self._channel(path, function_id, entry)
+                        found = self.channel(path, function_id, entry)
                         if found is None:
                             continue
                         self._uses[found].add((operation in (TAKE, WAIT, OUT, CLOSED), (function_id, span)))
                         if operation in GIVES:
                             by = self._places.locks(effects.told_by[operation, path, span]) | entry.locks
                             self._givers[found] = self._givers.get(found, by) & by
-                            earlier = [(o, c) for o, p in before if (c := self._channel(p, function_id, entry))]
+                            earlier = [(o, c) for o, p in before if (c := self.channel(p, function_id, entry))]
                             self._given.setdefault(found, earlier)
                             if operation == "close":
                                 self._closes[found].add((function_id, span))
@@ -322,8 +327,15 @@ class Signals:
                                 self._firsts[found].append((function_id, entry, span))
         return sum(taken == taking for taken, _ in self._uses.get(channel, ()))
 
-    def _channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
+    def first_givers(self, channel: Value) -> list[tuple[str, Entry, Span]]:
+        """Who gives something to a channel without having received from it, in which state, and where."""
+        self._count(channel, taking=False)
+        return self._firsts.get(channel, [])
+
+    def channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
         """The variable that a channel was made for, up the calls and starts that lead here."""
+        if isinstance(path, Fresh):
+            path = self._effects[path.site.function].own_channels.get(path, path)
         if isinstance(path, Global | Fresh) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             return path
         if isinstance(path, Field):
@@ -335,7 +347,7 @@ class Signals:
             index = self._parameter(path)
             if index is None:
                 return path
-            found = {self._channel(Param(path.function, index), path.function, around, steps - 1)
+            found = {self.channel(Param(path.function, index), path.function, around, steps - 1)
                      for around in self._around(path.function, function, entry)}  # fmt: skip
             return found.pop() if len(found) == 1 else None
         if not isinstance(path, Param):
@@ -343,7 +355,7 @@ class Signals:
         came = self._contexts.came(function, entry)
         if came is not None:
             given = self._contexts.given(came, function, path)
-            return self._channel(given, came.caller, came.entry, steps - 1) if given is not None else None
+            return self.channel(given, came.caller, came.entry, steps - 1) if given is not None else None
         return self._started_with(path, entry, steps)
 
     def _started_with(self, parameter: Param, entry: Entry, steps: int) -> Value | None:
@@ -356,7 +368,7 @@ class Signals:
         for start in effects.starts.values():
             if start.span == context.span and 0 <= index < len(start.args) and len(start.args[index]) == 1:
                 for around in self._contexts.entries.get(context.starter, ()):
-                    return self._channel(start.args[index][0], context.starter, around, steps - 1)
+                    return self.channel(start.args[index][0], context.starter, around, steps - 1)
         return None
 
     def _parameter(self, variable: Captured) -> int | None:
