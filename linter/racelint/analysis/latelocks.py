@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Act, Effects
-from racelint.analysis.objects import SHARED
+from racelint.analysis.objects import ALIVE, FRESH, OWN, SHARED, Objects
 from racelint.analysis.places import Located, Places, of_threads
 from racelint.analysis.spots import Pair, Spot
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.values import Fresh
+from racelint.analysis.values import Field, Fresh
 
 
 class LateLocks:
@@ -24,6 +24,7 @@ class LateLocks:
         self._effects = effects
         self._places = places
         self._contexts = contexts
+        self._objects = Objects(symbols, places, contexts, effects)
 
     def all(self) -> Iterator[Pair]:
         """One for each lock that is made so, in the order of the functions."""
@@ -52,6 +53,7 @@ class LateLocks:
                 not of_threads(locks)
                 and self._may_meet_itself(function_id, entry, called_back=is_local)
                 and (is_local or self._takes(function_id, entry, act))
+                and not self._is_own(function_id, entry, act)
             ):
                 located = Located(place, place.owner, own=True, constructed=False, certain=True)
                 spot = Spot(function_id, located, act, entry, locks, SHARED)
@@ -70,6 +72,12 @@ class LateLocks:
         if context.kind == "external" or (called_back and context.kind == "unknown"):
             return True
         return context.many and context.kind in ("thread", "pool", "handler")
+
+    def _is_own(self, function_id: str, entry: Entry, act: Act) -> bool:
+        """Whether each run makes the lock of an object that it has made itself: `var node Node; ensureMutex(&node)`."""
+        if not isinstance(act.path, Field) or not self._symbols.is_ordered_by_steps(function_id):
+            return False
+        return self._objects.of(act.path.base, function_id, entry) in (FRESH, OWN, ALIVE)
 
     def _takes(self, function_id: str, entry: Entry, act: Act) -> bool:
         """Whether the lock is taken on the way there: where it is made, or by who has it made."""
