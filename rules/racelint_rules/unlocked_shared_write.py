@@ -252,7 +252,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       `ready.Store(true)` and what follows on `if ready.Load()`, also where that is asked once more under the lock under
       which it is set;
     - what precedes all that sets a field under a lock and what has found it set under that lock
-      (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`;
+      (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`,
+      or of `if n.Add(1) == 1`;
     - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
       before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);
     - `sync.Once`, atomics, `sync.Map`;

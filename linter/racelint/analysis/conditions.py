@@ -210,6 +210,7 @@ class Conditions(Asking):
                 self.run_out(counter, after)
             if after is not None:
                 self.last_out(test, after, outcome=outcome)
+                self.first_in(test, after, outcome=outcome)
         return yes, no
 
     def _direct(self, test: Expr, state: State) -> list[Read]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from racelint.analysis.branching import blocks, loops_around
 from racelint.analysis.written import plain
@@ -36,13 +36,26 @@ WALKS = frozenset({"keys", "values", "entries"})
 AT_ZERO = {
     ("==", 0): True, ("<=", 0): True, ("<", 1): True, ("!=", 0): False, (">", 0): False, (">=", 1): False,
 }  # fmt: skip
+AT_ONE = {
+    ("==", 1): True, ("<=", 1): True, ("<", 2): True, ("!=", 1): False, (">", 1): False, (">=", 2): False,
+}  # fmt: skip
 
 
 def is_at_zero(test: Op, *, outcome: bool) -> bool:
     """Whether a test's outcome says that a number is zero, if it is never below."""
+    return _says(test, AT_ZERO) is outcome
+
+
+def is_at_one(test: Op, *, outcome: bool) -> bool:
+    """Whether a test's outcome says that a number is one, if it has just gone up and was not below zero."""
+    return _says(test, AT_ONE) is outcome
+
+
+def _says(test: Op, bounds: Mapping[tuple[str, int], bool]) -> bool | None:
+    """By which outcome a comparison with a constant says that a number is at a bound."""
     bound = test.operands[1] if len(test.operands) == 2 else None
     number = bound.value if isinstance(bound, Const) else None
-    return type(number) is int and AT_ZERO.get((test.operator, number)) is outcome
+    return bounds.get((test.operator, number)) if type(number) is int else None
 
 
 def run_out(test: Expr, *, outcome: bool) -> str:

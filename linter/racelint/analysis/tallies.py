@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from racelint.analysis import counting
 from racelint.analysis.body import Body
-from racelint.analysis.state import FILLED, LAST, LEFT, OUT, State
+from racelint.analysis.state import FILLED, FLAG, LAST, LEFT, OUT, Held, State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import Builtin, Captured, Field, Global, Literal, Value, Values
 from racelint.analysis.written import plain
@@ -45,6 +45,20 @@ class Tallies(Body):
         if all([(LEFT, self.kept_at(each)) in state.told[0] for each in counters]):
             self._tell_tally(LAST, counters, meant.span, state)
 
+    def first_in(self, test: Expr, state: State, *, outcome: bool) -> None:
+        """Who has counted up by one, and is at one, has what follows to himself, until somebody counts down again.
+
+        `if s.failures.Add(1) > 1 { return }; s.report(err)`: all others find more.
+        """
+        meant = self._meant(test)
+        if self.traits.atomic_steps or not isinstance(meant, Op) or not counting.is_at_one(meant, outcome=outcome):
+            return
+        call = self._meant(meant.operands[0])
+        if isinstance(call, Call) and call.args[-1:] == (counting.ONE,):
+            paths = {self.kept_at(counter): None for counter in self._counted(call, state)}
+            held = [Held(path, call.span, FLAG) for path in paths if isinstance(path, Captured | Global | Field)]
+            state.held = (*state.held, *(held if len(paths) == 1 else ()))
+
     def _meant(self, expr: Expr) -> Expr:
         """What a local variable holds that is given a value once."""
         if not isinstance(expr, Name) or expr.scope != "local" or expr.name in self.function.cells:
@@ -77,6 +91,8 @@ class Tallies(Body):
     def _count_tally(self, counters: Values, down: bool, span: Span, state: State) -> None:
         if down:
             self._tell_tally(LEFT, counters, span, state)
+            for counter in counters:
+                state.drop_flag(self.kept_at(counter))
         for counter in counters if not down else ():
             path = self.kept_at(counter)
             self.renew(path, span, state)
