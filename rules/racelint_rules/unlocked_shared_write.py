@@ -250,7 +250,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       comes before `close(c.ready)`, if that helper returns nothing but errors where it has not received;
     - what precedes the one `close(c)` and what follows `for range c`, or `!ok`; what precedes the one
       `ready.Store(true)` and what follows on `if ready.Load()`, also where that is asked once more under the lock under
-      which it is set;
+      which it is set, and on `if s.available()`, which returns `s.ready.Load() && !s.failed`;
     - what precedes all that sets a field under a lock and what has found it set under that lock
       (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`,
       or of `if n.Add(1) == 1`;

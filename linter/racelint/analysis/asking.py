@@ -13,9 +13,28 @@ from racelint.analysis.summary import Ask, Stored
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import Builtin, Captured, Field, Global, TypeValue, Value
-from racelint.model import Attr, Call, Cast, Const, Expr, Jump, Name, Op
+from racelint.model import (
+    Assign,
+    Attr,
+    Block,
+    Branch,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Jump,
+    Logic,
+    Loop,
+    Name,
+    Op,
+    Spawn,
+    Try,
+    Update,
+)
+from racelint.record import records
 from racelint.span import Span
 
+NOT_STRAIGHT = (Assign, Branch, Loop, Spawn, Try, Update)
 UNSET = "unset under"  # what stands for a flag that was found so while a lock was held
 
 
@@ -34,7 +53,7 @@ class Asking(Tallies):
             if plain and self.knowledge.does(ask.name, "asks"):
                 if one is not None:
                     self.tell(TAKE, (self.kept_at(ask.flag),), asked.span, one)
-                self._find_unset(ask.flag, asked.span, other)
+                self._find_unset(ask.flag, asked.span, other if ask.both else None)
             if plain and self.knowledge.does(ask.name, "claims"):
                 self._claim(ask, asked.span, one)
             if self.knowledge.does(ask.name, "swaps") and _tells_who_was_first(ask.stored, compared):
@@ -62,8 +81,11 @@ class Asking(Tallies):
             state.held = (*state.held, Held(self.shared_locals.get(ask.flag, ask.flag), span, FLAG))
 
     def note_asks(self, returned: Jump, state: State) -> None:
-        """Remember what the result says of a helper that does nothing but return what it has found a flag to be."""
-        if self.function.body == (returned,) and returned.value is not None:
+        """Remember what the result says of a helper that only returns what it has found a flag to be.
+
+        It may hold a lock meanwhile: `s.mu.RLock(); defer s.mu.RUnlock(); return s.ready.Load() && !s.failed`.
+        """
+        if returned.value is not None and _only_returns(self.function.body, returned):
             found = self._returned(returned.value, state)
             self.summary.asks = tuple([ask._replace(stored=self._given(ask.stored)) for ask in found])
 
@@ -79,6 +101,10 @@ class Asking(Tallies):
                     if not self.knowledge.does(ask.name, "swaps") or _tells_who_was_first(ask.stored, compared)
                 ]  # fmt: skip
                 return [ask._replace(outcome=ask.outcome is is_set) for ask in found]
+            case Logic(operator=operator, operands=operands):
+                found = [ask for operand in operands for ask in self._returned(operand, state)]
+                sure = [ask for ask in found if ask.outcome is (operator == "and")]
+                return [ask._replace(both=False) for ask in sure if not self.knowledge.does(ask.name, "swaps")]
             case Cast(value=inner):
                 return self._returned(inner, state)
             case Call(func=func, args=(inner,)) if isinstance(self.symbols.static(self.source.name, func), TypeValue):
@@ -117,6 +143,13 @@ class Asking(Tallies):
             return [(function.name, flag) for flag in self.evaluate(asked.args[0], state.copy())] if asked.args else []
         kinds = [(flag, self.types.of(flag)) for flag in self.evaluate(called.base, state.copy())]
         return [(f"{kind.name}.{called.name}", flag) for flag, kind in kinds if isinstance(kind, LibraryType)]
+
+
+def _only_returns(body: Block, returned: Jump) -> bool:
+    """Whether a function comes to one return, by one way, on which it gives nothing a value."""
+    parts = list(records(body))
+    jumps = [part for part in parts if isinstance(part, Jump)]
+    return jumps == [returned] and not any([isinstance(part, NOT_STRAIGHT) for part in parts])
 
 
 def _tells_who_was_first(stored: Stored, compared: Expr | None) -> bool:

@@ -66,13 +66,15 @@ Stored: TypeAlias = Expr | int | None  # what is put into a flag: an expression,
 class Ask(NamedTuple):
     """What a call says of a flag, by the library's function that asks for it.
 
-    `outcome` is the result where the flag was found set, `stored` what is put there.
+    `outcome` is the result where the flag was found set, `stored` what is put there; `both` says that the other result
+    says that it was not.
     """
 
     name: str
     flag: Value
     stored: Stored
     outcome: bool
+    both: bool = True
 
 
 class Touch(NamedTuple):
