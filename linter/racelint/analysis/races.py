@@ -40,6 +40,7 @@ from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.outcomes import Outcomes
+from racelint.analysis.ownelements import OwnElements
 from racelint.analysis.ownruns import OwnRuns
 from racelint.analysis.parallel import Parallel
 from racelint.analysis.paths import root
@@ -98,6 +99,7 @@ class Races:
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
+        self._own_elements = OwnElements(symbols, contexts, self._repeating)
         importing = Importing(symbols)
         goroutines = Goroutines(
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers,
@@ -271,6 +273,8 @@ class Races:
         job = write.entry.context == other.entry.context and roots[write.entry.context].kind in JOBS
         if job and _is_own_entry(write.access.path) and _is_own_entry(other.access.path):
             return True  # what lies under a key that each job was given
+        if write.entry.context == other.entry.context and all(map(self._own_elements.is_for_one, (write, other))):
+            return True  # of the runs for all elements mostly one
         callers_own = [not self._is_member(s) for s in (write, other) if roots[s.entry.context].is_external]
         if any(callers_own) and (self._is_member(write) or self._is_member(other)):
             return True  # what a container of the project holds is hardly what a caller made himself

@@ -64,7 +64,10 @@ class Repeating:
 
     def has_one_each_turn(self, spot: Spot, context: Context) -> bool:
         """Whether the loop that starts a context hands an element to each: `for _, l := range all { go serve(l) }`."""
-        path, function, entry = _holder(spot.access.path), spot.function, spot.entry
+        return self.is_one_each_turn(_holder(spot.access.path), spot.function, spot.entry, context)
+
+    def is_one_each_turn(self, path: Value, function: str, entry: Entry, context: Context) -> bool:
+        """Whether a path is an element that the loop which starts a context has handed to it."""
         for _ in range(MOST_STEPS if context.starter is not None else 0):
             came = self._contexts.came(function, entry)
             if not isinstance(path, Param):
