@@ -41,7 +41,7 @@ TAKING = frozenset(
 )  # methods that presume that there is something
 COROUTINE = "coroutine"  # marks a Partial that runs only when it is awaited
 TOLD_BY_STEP = frozenset({Literal, Param, Field, Global})  # arguments that are kept with a call; where steps are atomic
-TOLD = TOLD_BY_STEP | {Captured, Fresh, Element}
+TOLD = TOLD_BY_STEP | {Builtin, Captured, Fresh, Element}
 MOST_REGISTERED = 8  # functions of one generic function that a call is followed into
 _NOWHERE = Span(0, 0, 0, 0)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from racelint.analysis import counting, meanwhile
 from racelint.analysis.asking import Asking
 from racelint.analysis.existence import drop_missing
@@ -53,7 +55,23 @@ from racelint.analysis.values import (
     Values,
     View,
 )
-from racelint.model import Attr, Await, Bind, Block, Branch, Call, Cast, Const, Expr, Item, Jump, Logic, Name, Op
+from racelint.model import (
+    Attr,
+    Await,
+    Bind,
+    Block,
+    Branch,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Item,
+    Jump,
+    Logic,
+    Name,
+    Op,
+    Scalar,
+)
 from racelint.record import records
 from racelint.span import Span
 
@@ -392,6 +410,7 @@ class Conditions(Asking):
             stopped = self.join(stopped, leaves)
         if operator == "or" and stopped is not None and not self.traits.duck_typed:
             stopped.singled &= singled  # one or the other: there may be two
+            self._note_among(operands, stopped)
         return (goes_on, stopped) if operator == "and" else (stopped, goes_on)
 
     def _membership(self, key: Expr, container: Expr, state: State) -> tuple[State | None, State | None]:
@@ -467,13 +486,32 @@ class Conditions(Asking):
 
     def _note_equal(self, sides: list[Values], equal: State | None, different: State | None) -> None:
         """Something that cannot change is compared with a constant that has a name: `if mode == ModeSync`."""
-        for mine, theirs in zip(sides, reversed(sides), strict=True):
-            constant = self.symbols.constant(theirs[0]) if len(theirs) == 1 else None
-            if constant is None or len(mine) != 1 or not _is_fixed(mine[0]):
-                continue
+        for value, test, scalar in self._compared(sides):
             for outcome, after in ((True, equal), (False, different)):
                 if after is not None:
-                    after.assumptions[Predicate(mine[0], "equal", constant.value)] = outcome
+                    after.assumptions[Predicate(value, test, scalar)] = outcome
+
+    def _note_among(self, operands: tuple[Expr, ...], found: State) -> None:
+        """Something that cannot change is one of some constants: `case Pod, Node:`."""
+        compared = [
+            pair
+            for operand in operands
+            if isinstance(operand, Op) and operand.operator == "==" and len(operand.operands) == 2
+            for pair in self._compared([self._tested(side, found) for side in operand.operands])
+        ]
+        if len(compared) == len(operands) and len({(value, test) for value, test, _ in compared}) == 1:
+            value, test, _ = compared[0]
+            found.assumptions[Predicate(value, test, frozenset([scalar for *_, scalar in compared]))] = True
+
+    def _compared(self, sides: list[Values]) -> Iterator[tuple[Value, str, Scalar]]:
+        """What cannot change among two sides of a comparison, and the constant, or its name, on the other side."""
+        for mine, theirs in zip(sides, reversed(sides), strict=True):
+            if len(theirs) != 1 or len(mine) != 1 or not _is_fixed(mine[0]):
+                continue
+            if (constant := self.symbols.constant(theirs[0])) is not None:
+                yield mine[0], "equal", constant.value
+            elif (named := self.symbols.named(theirs[0])) is not None:
+                yield mine[0], "named", named.value
 
     def _note_types(self, values: Values, kinds: list[Expr], state: State) -> None:
         """A parameter is of one of some types, of which none is an interface: `switch m := message.(type)`."""
@@ -559,7 +597,9 @@ def _asks_process(test: Expr) -> bool:
 def holds(predicate: Predicate, state: State) -> bool | None:
     """Whether a predicate holds in a state; None if that is unknown."""
     match predicate.value:
-        case _ if predicate.test in ("kind", "type"):
+        case Builtin(name=name) if predicate.test == "named":
+            return name in predicate.scalar if isinstance(predicate.scalar, frozenset) else name == predicate.scalar
+        case _ if predicate.test in ("kind", "type", "named"):
             return state.assumptions.get(predicate)
         case Literal() as literal:
             return satisfies(literal, predicate)
@@ -582,6 +622,8 @@ def satisfies(literal: Literal, predicate: Predicate) -> bool:
     """Whether a constant has a property."""
     if predicate.test == "truth":
         return bool(literal.value)
+    if isinstance(predicate.scalar, frozenset):
+        return literal.value in predicate.scalar
     return literal.value is None if predicate.test == "none" else literal.value == predicate.scalar
 
 

@@ -15,13 +15,14 @@ from racelint.analysis.decorating import Passed
 from racelint.analysis.effects import Access, Act, CallSite, Effects
 from racelint.analysis.modes import Mode
 from racelint.analysis.state import Conditions, Predicate
-from racelint.analysis.values import Builtin, Element, FunctionValue, Literal, Param, Partial, Value
+from racelint.analysis.values import NAMED, Builtin, Element, FunctionValue, Literal, Param, Partial, Value
 from racelint.record import Record
 from racelint.span import Span
 
 EXTERNAL = "external"
 OBJECT = "object of"  # stands for the type of what is known as an object of one type only
-DECIDING = frozenset({"truth", "none", "equal", "type"})
+DECIDING = frozenset({"truth", "none", "equal", "named", "type"})
+KINDS = {OBJECT: "type", NAMED: "named"}  # what a test asks for that such a constant answers; else it is a value
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
 ELSEWHERE = "?"  # an object that no field is known to hold
 MOST_STEPS = 60  # calls from a context's root
@@ -214,9 +215,21 @@ def is_possible(needs: Conditions, entry: Entry) -> bool:
 
 def _rules_out(given: Literal, predicate: Predicate, *, outcome: bool) -> bool:
     """Whether what a parameter is given, or its type, does not let a test have an outcome."""
-    if given.type == OBJECT and predicate.test == "type":
+    if kind_of_constant(given) != kind_of_test(predicate.test):
+        return False
+    if given.type == OBJECT:
         return outcome and isinstance(predicate.scalar, frozenset) and given.value not in predicate.scalar
-    return given.type != OBJECT and predicate.test != "type" and satisfies(given, predicate) is not outcome
+    return satisfies(given, predicate) is not outcome
+
+
+def kind_of_constant(given: Literal) -> str:
+    """What a test must ask for that a constant answers: its value, its type, or its name in another package."""
+    return KINDS.get(given.type, "value")
+
+
+def kind_of_test(test: str) -> str:
+    """What a test asks for, in the same words."""
+    return test if test in KINDS.values() else "value"
 
 
 def is_early(site: Access | Act | CallSite, effects: Effects) -> bool:

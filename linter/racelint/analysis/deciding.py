@@ -6,13 +6,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from racelint.analysis.contexts import DECIDING, OBJECT, Context, Entry, Flags
+from racelint.analysis.contexts import DECIDING, OBJECT, Context, Entry, Flags, kind_of_constant, kind_of_test
 from racelint.analysis.edges import Edges, bound
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Fresh, Literal, Param, Value
 
-Decisive: TypeAlias = tuple[int, bool]  # a parameter, by its index, and whether it decides by its type
+Decisive: TypeAlias = tuple[int, str]  # a parameter, by its index, and what of it decides
 
 
 class Deciding:
@@ -34,7 +34,7 @@ class Deciding:
         for index, value in site.given:
             own = value.index if isinstance(value, Param) and value.function == caller else None
             constant = self._known(value) if own is None else mine.get(own)
-            if constant is not None and (index, constant.type == OBJECT) in deciding:
+            if constant is not None and (index, kind_of_constant(constant)) in deciding:
                 found.add((index, constant))
         return frozenset(found)
 
@@ -47,7 +47,7 @@ class Deciding:
         starts = [start for start in effects.starts.values() if start.span == context.span]
         found = [set(self._given(start, context.function)) for start in starts]
         same = set.intersection(*found) if found else set()
-        return frozenset([flag for flag in same if (flag[0], flag[1].type == OBJECT) in deciding])
+        return frozenset([flag for flag in same if (flag[0], kind_of_constant(flag[1])) in deciding])
 
     def _given(self, start: Start, function_id: str) -> Iterator[tuple[int, Literal]]:
         """The constants among what a start gives to a function, by its parameters."""
@@ -58,10 +58,10 @@ class Deciding:
                     yield index, constant
 
     def _known(self, value: Value) -> Literal | None:
-        """What a value is for good: a constant, or an object that is made here, by its type."""
+        """What a value is for good: a constant, a name of another package, or the type of what is made here."""
         if isinstance(value, Fresh) and value.type in self._symbols.types:
             return Literal(value.type, OBJECT)
-        return self._symbols.constant(value)
+        return self._symbols.constant(value) or self._symbols.named(value)
 
     def _find(self) -> dict[str, set[Decisive]]:
         """The parameters that something depends on, in a function itself or in one that it hands them to."""
@@ -71,7 +71,7 @@ class Deciding:
             spots += effects.starts.values()
             spots += [*effects.calls.values(), *[site for _, site in self._edges.calls.get(function_id, ())]]
             needs = [p for spot in spots for p, _ in spot.needs if p.test in DECIDING]
-            tested = {(p.value.index, p.test == "type") for p in needs if isinstance(p.value, Param)}
+            tested = {(p.value.index, kind_of_test(p.test)) for p in needs if isinstance(p.value, Param)}
             if tested:
                 found[function_id] = tested
         todo = deque(found)
@@ -84,9 +84,9 @@ class Deciding:
             callee = todo.popleft()
             for caller, site in callers.get(callee, ()):
                 handed = {
-                    (v.index, by_type)
+                    (v.index, kind)
                     for i, v in site.given if isinstance(v, Param)
-                    for by_type in (False, True) if (i, by_type) in found[callee]
+                    for index, kind in found[callee] if index == i
                 }  # fmt: skip
                 if not handed <= found.get(caller, set()):
                     found.setdefault(caller, set()).update(handed)

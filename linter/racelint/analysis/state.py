@@ -72,7 +72,8 @@ Event: TypeAlias = Resize | Invoke
 class Predicate(NamedTuple):
     """A property of a value that a branch has tested.
 
-    It is "truth", "none", "equal" to a scalar, of a "class", or of one of some concrete types ("type").
+    It is "truth", "none", "equal" to a scalar or to one of some, what another package has by a name or by one of some
+    ("named"), of a "class", or of one of some concrete types ("type").
     """
 
     value: Value

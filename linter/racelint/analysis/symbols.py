@@ -13,6 +13,7 @@ from racelint.analysis.installed import Installed
 from racelint.analysis.making import Making
 from racelint.analysis.packages import by_module, is_beside, merged
 from racelint.analysis.values import (
+    NAMED,
     Builtin,
     Captured,
     FunctionValue,
@@ -253,6 +254,10 @@ class Symbols:
         assigned = [each.value for each in record.values] if content.traits.duck_typed else [record.constant]
         scalar = assigned[0].value if len(assigned) == 1 and isinstance(assigned[0], Const) else None
         return None if scalar is None else Literal(scalar, type(scalar).__name__)
+
+    def named(self, value: Value) -> Literal | None:
+        """What another package has by a name, if that is not known to be a function or a type: mostly a constant."""
+        return Literal(value.name, NAMED) if isinstance(value, Builtin) and "." in value.name else None
 
     def _definition(self, module: str, name: str, links: int) -> Value:
         """A global: a function or type if that is all it can be, else a variable."""

@@ -31,6 +31,9 @@ class Unknown(Record):
     tag: str = "?"
 
 
+NAMED = "name of"  # the type of a literal that stands for what another package has by a name
+
+
 class Literal(Record):
     """A scalar constant."""
 
