@@ -239,8 +239,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what the maker of an object does when it has started a worker that waits for what comes from a channel of that
       object, made with it, as long as nobody else has either and nothing that runs by then sends to it;
     - what follows a loop that waits until a counter of those at work is at zero (`for s.workers > 0 { s.idle.Wait() }`,
-      where each ends with `s.workers--`), or one that fills a semaphore (`for range cap(free) { free <- token }`); what
-      the last one to leave does (`if s.left.Add(-1) == 0`), if the counter never goes up;
+      where each ends with `s.workers--`, also of a variable, in a deferred closure), or one that fills a semaphore
+      (`for range cap(free) { free <- token }`); what the last one to leave does (`if s.left.Add(-1) == 0`), if the
+      counter never goes up;
     - what follows `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or stands behind a test that it
       was not time that has ended it;
     - what is behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors

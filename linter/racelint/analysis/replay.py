@@ -25,6 +25,7 @@ from racelint.analysis.paths import Substitute, bounded, element, lazy, mentions
 from racelint.analysis.state import (
     LOCAL,
     MAYBE_HELD,
+    OF_COUNTERS,
     POOLS,
     TASKS,
     THREADS,
@@ -56,6 +57,7 @@ from racelint.analysis.values import (
     Result,
     Site,
     Tuple,
+    Unknown,
     Value,
     Values,
 )
@@ -130,7 +132,10 @@ class Replay(Locking, Origins, Owning, Touching):
         if self.certain and (summary.told or summary.renewed):
             self._replay_told(summary, substitute, call, state)
         if self.certain and summary.told_unless_failed:
-            told = [(operation, self._as_known(path, substitute)) for operation, path in summary.told_unless_failed]
+            told = [
+                (operation, self._as_known(operation, path, substitute))
+                for operation, path in summary.told_unless_failed
+            ]
             self.ends.call_done(call, frozenset([(o, known[0]) for o, known in told if len(known) == 1]))
         if function.is_generator and not self.symbols.is_coroutine(function_id, self.knowledge):
             streams = [v for value in summary.streams for v in substitute(value)]
@@ -461,7 +466,7 @@ class Replay(Locking, Origins, Owning, Touching):
         for group in summary.renewed:
             self.renew(group, call, state)
         for operation, path in summary.told:
-            known = self._as_known(path, substitute)
+            known = self._as_known(operation, path, substitute)
             if len(known) == 1:
                 self.tell_again(operation, known, state)
                 state.tell(operation, known)
@@ -469,10 +474,14 @@ class Replay(Locking, Origins, Owning, Touching):
                 if operation == WAIT:
                     self.wait_for_group(known[0], state)
 
-    def _as_known(self, path: Value, substitute: Substitute) -> Values:
-        """What holds a channel that a callee knows, in the terms of its caller."""
+    def _as_known(self, operation: str, path: Value, substitute: Substitute) -> Values:
+        """What holds a channel that a callee knows, in the terms of its caller; a number is in its variable itself."""
         found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
-        return tuple([self.kept_at(value) for value in found])
+        known = tuple([self.kept_at(value) for value in found])
+        is_number = isinstance(path, Captured) and all(
+            [isinstance(value, Literal | Result | Unknown) for value in known]
+        )
+        return (path,) if operation in OF_COUNTERS and is_number else known
 
     def _replay_stores(
         self, function_id: str, summary: Summary, substitute: Substitute, call: Span, state: State

@@ -92,6 +92,7 @@ DONE, WAIT = "done", "wait"  # one of a group of goroutines is about to end; all
 LEFT, OUT = "left", "out"  # one of those who are counted is about to leave; all of them have
 LAST = "last"  # this one was the last of them
 FILLED = "filled"  # a semaphore has room for nobody: all who had it have given it back
+OF_COUNTERS = frozenset({LEFT, OUT, LAST})
 OF_GROUPS = frozenset({DONE, WAIT, LEFT, OUT})
 NOBODY = "nobody"  # there was nothing, and so nobody to wait for
 Told: TypeAlias = tuple[frozenset[tuple[str, Value]], frozenset[tuple[str, Value]]]  # surely, and perhaps

@@ -97,7 +97,7 @@ class Tallies(Body):
             path = self.kept_at(counter)
             self.renew(path, span, state)
             self.effects.counted_up.add(path)
-            if isinstance(path, Field | Global):
+            if isinstance(path, Captured | Field | Global):
                 self.summary.renewed.add(path)
 
     def _tell_tally(self, operation: str, counters: Values, span: Span, state: State) -> None:
