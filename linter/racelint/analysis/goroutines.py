@@ -104,6 +104,8 @@ class Goroutines:
             return Silence.OWNED
         if not (self.has_started(write, other) and self.has_started(other, write)):
             return Silence.OWNED
+        if one != two and (self._own_runs.keeps(write, other) or self._own_runs.keeps(other, write)):
+            return Silence.OWNED
         identity = self._identity
         if identity.made_by_two(write, other) or identity.is_by_itself(write, other):
             return Silence.OWNED

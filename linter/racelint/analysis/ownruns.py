@@ -52,6 +52,24 @@ class OwnRuns:
             return True
         return not (self._leads_to(one, second) or self._leads_to(two, first))
 
+    def keeps(self, spot: Spot, other: Spot) -> bool:
+        """Whether the function that has made an access's object, and is still on the way to it, has told nobody yet.
+
+        `w := &Wallet{}; view(db, func(tx Tx) { w.accounts[0] = tx.First() }); return w`
+        """
+        path, function, _ = self._outward(spot)
+        if function == spot.function or other.entry.context in self._contexts.started_under.get(function, ()):
+            return False
+        effects = self._effects[function]
+        if isinstance(path, Captured) and path.function == function:
+            held = [each for each in effects.new_in.get(path.name, ()) if each != NONE]
+            return bool(self._kept_in(path)) and all([self._is_untold(each, effects) for each in held])
+        return isinstance(path, Fresh) and path.site.function == function and self._is_untold(path, effects)
+
+    def _is_untold(self, made: Value, effects: Effects) -> bool:
+        """Whether nobody finds what a function has made, neither by what it stores nor by what it starts or gives."""
+        return effects.is_private(made) and made not in effects.given_away and made not in effects.disclosed
+
     def _are_handed_two_parts(self, first: Spot, second: Spot) -> bool:
         """Whether each side's context was handed another part of a struct: `go fill(&t.one); go fill(&t.two)`."""
         one, two = self._handed_parts(first), self._handed_parts(second)
