@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from racelint.analysis.body import Body
 from racelint.analysis.existence import says_of
+from racelint.analysis.memory import SHARED_CONTENT
 from racelint.analysis.paths import (
     bounded,
     copy_of,
@@ -21,7 +22,7 @@ from racelint.analysis.paths import (
     view,
 )
 from racelint.analysis.state import TAKE, State
-from racelint.analysis.types import ClassType, LibraryType
+from racelint.analysis.types import ClassType, LibraryType, TypeOf
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -348,7 +349,38 @@ class Operations(Body):
         if self.traits.duck_typed or (isinstance(expr, Op) and expr.operator == "address"):
             return values
         behind = isinstance(expr, Op) and expr.operator == "deref"
+        if any([isinstance(value, Fresh) for value in values]) and isinstance(expr, Name | Attr):
+            found = self._declared_as(expr)
+            if isinstance(found, ClassType) and self._is_by_value(found):
+                values = tuple([self._copied_again(value, self.site(expr.span, state), state) for value in values])
         return tuple([self.own_copy(value, getattr(expr, "span", None), state, behind=behind) for value in values])
+
+    def _declared_as(self, expr: Expr) -> TypeOf | None:
+        """The type of a variable of this function, or of a part of one, whatever it holds."""
+        if isinstance(expr, Name):
+            return self.types.variable(self.id, expr.name) if expr.scope == "local" else None
+        if not isinstance(expr, Attr):
+            return None
+        around = self._declared_as(expr.base)
+        return self.types.field(around.type, expr.name) if isinstance(around, ClassType) else None
+
+    def _copied_again(self, value: Value, site: Site, state: State) -> Value:
+        """A copy of a struct that was made here: from now on there are two, unless they share a map."""
+        if not isinstance(value, Fresh) or value.type not in self.symbols.types or self._has_map(value, value.type):
+            return value
+        return self._copy_struct(value, value.type, site, state, MOST_LEVELS)
+
+    def _has_map(self, value: Value, type_id: str, levels: int = MOST_LEVELS) -> bool:
+        """Whether a struct has a map, itself or in a part."""
+        for name in self.symbols.types[type_id][1].fields:
+            path = field(value, name)
+            container, inner = self.types.container(path), self.types.of(path)
+            if container is not None and container.kind == SHARED_CONTENT:
+                return True
+            part = inner.type if isinstance(inner, ClassType) and inner.value else ""
+            if part and (levels == 0 or self._has_map(path, part, levels - 1)):
+                return True
+        return False
 
     def dereferenced(self, expr: Expr, values: Values, state: State) -> Values:
         """What an expression gives that follows a pointer: a copy of what is there."""
