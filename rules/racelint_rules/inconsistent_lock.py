@@ -97,7 +97,7 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
 
     Locks are followed through `with`, acquire and release, helpers, decorators, base classes, conditions over a lock
     and callers that hold them. Accesses by constructors, of objects that nobody else knows yet, before the first start
-    and after the join do not count.
+    and after the join do not count, nor what requests do to objects that each of them takes out of a pool.
 
     A lock that is given back in the statement after the one that takes it (`mu.Lock()`, `mu.Unlock()`: `defer` was
     meant) is told at what follows, if others touch that under the lock.

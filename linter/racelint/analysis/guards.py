@@ -14,6 +14,7 @@ from racelint.analysis.effects import TOLD, WRITES, Act
 from racelint.analysis.library import ATOMIC
 from racelint.analysis.lifecycle import is_border, is_starting, prepares
 from racelint.analysis.memory import LISTENER, SHARED_CONTENT
+from racelint.analysis.objects import HANDLER
 from racelint.analysis.paths import root
 from racelint.analysis.places import (
     ANY_LOCK,
@@ -265,6 +266,7 @@ class Guards:
             return None
         if (
             self._races.identity.are_apart(breach, other)
+            or self._is_borrowed(breach, other)
             or self._races.callers.is_driven_instead(breach, other)
             or self._races.callers.is_driven_instead(other, breach)
         ):
@@ -314,6 +316,13 @@ class Guards:
         if self._is_foreign(place, lock, breach, other):
             confidence = 1  # in code that nobody had looked at before none of 21 such reports was right
         return Pair(place, breach, other, shape, "guard", confidence)
+
+    def _is_borrowed(self, breach: Spot, other: Spot) -> bool:
+        """Whether a request has taken the object out of a pool, for itself: what callers do to it is part of that."""
+        contexts = [self._contexts.roots[spot.entry.context] for spot in (breach, other)]
+        asked = [context.kind == HANDLER for context in contexts]
+        alone = any(asked) and all(context.is_external or context.kind == HANDLER for context in contexts)
+        return alone and self._races.identity.are_borrowed(breach, other)
 
     def _makes(self, lock: str, function_id: str) -> bool:
         """Whether a function makes the lock itself, as a constructor does: nobody can hold it yet."""
