@@ -228,7 +228,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     under the read side of a lock that others hold, too, is told as such. A `semaphore.Weighted` of size one is a lock,
     and so is a channel with room for one that all its users only pass: `turn <- struct{}{}` before, `<-turn` behind, or
     the other way round if something was put in where it was made. So is a type of the project that has `Lock()` and
-    `Unlock()` and is called so (`CountingMutex`), whatever these do.
+    `Unlock()` and is called so (`CountingMutex`), whatever these do, an interface that asks for nothing else, and
+    `type Guard sync.Locker`.
 
     Ordered, hence silent:
 

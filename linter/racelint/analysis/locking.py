@@ -59,7 +59,10 @@ class Locking(Starting, Attributes):
                 for ancestor in self.symbols.ancestors(type_id):
                     if isinstance(ancestor, Builtin) and ancestor.name in self.knowledge.concurrency.locks:
                         return self.knowledge.concurrency.locks[ancestor.name].kind
-                return self._own_lock(type_id) or ("unknown" if self._is_declared(value) else "")
+                made_of = self.types.annotations.structure(found)
+                row = self.knowledge.concurrency.locks.get(getattr(made_of, "name", ""))  # `type Locker sync.Locker`
+                own = row.kind if row is not None else self._own_lock(type_id)
+                return own or ("unknown" if self._is_declared(value) else "")
         if isinstance(value, Param):
             parameters = self.symbols.functions[value.function][1].parameters
             named = value.index < len(parameters) and sounds_like_lock(parameters[value.index].name)
@@ -104,9 +107,14 @@ class Locking(Starting, Attributes):
         methods = self.symbols.method(type_id, "acquire") and self.symbols.method(type_id, "release")
         if not self.traits.duck_typed:
             methods = self.symbols.method(type_id, "Lock") and self.symbols.method(type_id, "Unlock")
-            return "exclusive" if methods and _is_called_lock(type_id) else ""
+            return "exclusive" if methods and (_is_called_lock(type_id) or self._is_only_lock(type_id)) else ""
         named = enters and (_is_called_lock(type_id) or type_id.lower().endswith("condition"))
         return ("async" if waits else "exclusive") if methods or named else ""
+
+    def _is_only_lock(self, type_id: str) -> bool:
+        """Whether an interface of the project asks for nothing but what takes and gives back a lock."""
+        record, concurrency = self.symbols.types[type_id][1], self.knowledge.concurrency
+        return record.is_interface and concurrency.takes.union(concurrency.gives).issuperset(record.methods)
 
     def take(self, value: Value, span: Span, state: State, *, shared: bool = False, discarded: bool = False) -> bool:
         """Hold a value from here on if it is a lock; `shared` is the side that does not exclude itself.
