@@ -463,7 +463,7 @@ class AttributeStore(Record):
     """`base.name = value` on something that is not the method's own instance: it may set a field of another type.
 
     Where types declare their fields it is any object's, also the literal's that gives a field its value; `name` is ""
-    for a literal whose parts go by their order.
+    for a literal whose parts go by their order, which is the base.
     """
 
     function: str

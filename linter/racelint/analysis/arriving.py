@@ -7,6 +7,7 @@ followed makes the answer unknown.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -186,11 +187,10 @@ class Arriving:
         module, _, type_name = type_id.partition(":")
         if name[:1].isupper() and type_name[:1].isupper() and not self._programs.use(module):
             return None
-        if type_id in self._made_by_order:
+        found, stores = self._placed(type_id, name), self._symbols.stores(name)
+        if found is None or len(stores) > MOST_NAMED:
             return None
-        stores = self._symbols.stores(name)
-        found: list[Source] = []
-        for function_id, store in stores if len(stores) <= MOST_NAMED else ():
+        for function_id, store in stores:
             if function_id not in self._symbols.functions:
                 continue  # in what the build leaves out
             owner = self._types.expressions.of(function_id, store.base)
@@ -198,12 +198,24 @@ class Arriving:
                 found.append(Given(function_id, store.value))
         return found or None
 
+    def _placed(self, type_id: str, name: str) -> list[Source] | None:
+        """What the literals give for a field that give all parts of a type by their order."""
+        fields = list(self._symbols.types[type_id][1].fields)
+        made = self._made_by_order.get(type_id, ())
+        if any(len(literal.parts) != len(fields) for _, literal in made):
+            return None
+        return [Given(function_id, literal.parts[fields.index(name)]) for function_id, literal in made]
+
     @cached_property
-    def _made_by_order(self) -> frozenset[str]:
-        """The types of which a literal gives the parts by their order."""
-        stores = [each for each in self._symbols.stores("") if each[0] in self._symbols.functions]
-        made = [self._types.expressions.of(function_id, store.base) for function_id, store in stores]
-        return frozenset([found.type for found in made if isinstance(found, ClassType)])
+    def _made_by_order(self) -> dict[str, list[tuple[str, Make]]]:
+        """The literals of types that give the parts by their order, each with its function."""
+        found: dict[str, list[tuple[str, Make]]] = defaultdict(list)
+        for function_id, store in self._symbols.stores(""):
+            if function_id in self._symbols.functions and isinstance(store.base, Make):
+                owner = self._types.expressions.of(function_id, store.base)
+                if isinstance(owner, ClassType):
+                    found[owner.type].append((function_id, store.base))
+        return found
 
     def _assigned(self, function_id: str, name: str) -> list[Source] | None:
         """What is assigned to a variable; what a nested function assigns is not followed."""

@@ -170,9 +170,10 @@ class Expressions(TypeRefs):
 
     def _note_parts(self, made: Make) -> None:
         """What a literal gives to the fields of a struct."""
-        parts_of = made.fields or ([("", made.parts[0])] if made.parts else [])
-        for name, value in parts_of:
+        for name, value in made.fields:
             self.note_store(made, name, value)
+        if made.parts:
+            self.attribute_stores.append(AttributeStore(self.scope.qualname, made, "", made.parts[0]))
 
     def note_store(self, base: Expr, name: str, value: Expr) -> None:
         """Record what a field is given, unless it is a constant."""
