@@ -177,7 +177,7 @@ class Arriving:
 
     def _is_like(self, method: str | None, function_id: str) -> bool:
         """Whether an interface's method may mean another one, perhaps of a type that is only embedded in others."""
-        if method is None or not self._is_interface(self._symbols.owner_of(method)):
+        if method is None or not self.is_interface(self._symbols.owner_of(method)):
             return False
         one, other = (self._symbols.functions[each][1].parameters for each in (method, function_id))
         return len(one) == len(other)
@@ -267,7 +267,7 @@ class Arriving:
         """A type as the origin of values, if it is no interface."""
         match found:
             case ClassType(type=type_id):
-                return None if self._is_interface(type_id) else TypeValue(type_id)
+                return None if self.is_interface(type_id) else TypeValue(type_id)
             case LibraryType(name=name, pointer=True):
                 return Builtin(name)
             case _:
@@ -320,7 +320,7 @@ class Arriving:
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def _is_interface(self, type_id: str) -> bool:
+    def is_interface(self, type_id: str) -> bool:
         """Whether values of a type may be of others; one of which that is not known may be such a type."""
         found: TypeOf | None = self._types.annotations.structure(ClassType(type_id))
         if isinstance(found, ClassType):
@@ -346,4 +346,4 @@ class Arriving:
     def _method(self, type_id: str, name: str) -> str | None:
         """The method that objects of a type have, unless what they embed decides that."""
         method = self._promoted(type_id, name)
-        return None if method is None or self._is_interface(self._symbols.owner_of(method)) else method
+        return None if method is None or self.is_interface(self._symbols.owner_of(method)) else method

@@ -21,8 +21,8 @@ from racelint.span import Span
 
 EXTERNAL = "external"
 OBJECT = "object of"  # stands for the type of what is known as an object of one type only
-DECIDING = frozenset({"truth", "none", "equal", "named", "type"})
-KINDS = {OBJECT: "type", NAMED: "named"}  # what a test asks for that such a constant answers; else it is a value
+BY_TYPE = frozenset({"type", "other"})  # tests of an object's type
+DECIDING = BY_TYPE | {"truth", "none", "equal", "named"}
 LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
 ELSEWHERE = "?"  # an object that no field is known to hold
 MOST_STEPS = 60  # calls from a context's root
@@ -218,18 +218,21 @@ def _rules_out(given: Literal, predicate: Predicate, *, outcome: bool) -> bool:
     if kind_of_constant(given) != kind_of_test(predicate.test):
         return False
     if given.type == OBJECT:
-        return outcome and isinstance(predicate.scalar, frozenset) and given.value not in predicate.scalar
+        among = isinstance(predicate.scalar, frozenset) and given.value in predicate.scalar
+        return outcome and among is (predicate.test == "other")
     return satisfies(given, predicate) is not outcome
 
 
 def kind_of_constant(given: Literal) -> str:
     """What a test must ask for that a constant answers: its value, its type, or its name in another package."""
-    return KINDS.get(given.type, "value")
+    return {OBJECT: "type", NAMED: "named"}.get(given.type, "value")
 
 
 def kind_of_test(test: str) -> str:
     """What a test asks for, in the same words."""
-    return test if test in KINDS.values() else "value"
+    if test in BY_TYPE:
+        return "type"
+    return test if test == "named" else "value"
 
 
 def is_early(site: Access | Act | CallSite, effects: Effects) -> bool:

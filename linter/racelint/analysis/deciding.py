@@ -10,6 +10,7 @@ from racelint.analysis.contexts import DECIDING, OBJECT, Context, Entry, Flags, 
 from racelint.analysis.edges import Edges, bound
 from racelint.analysis.effects import Access, Act, CallSite, Effects, Start
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.types import Types
 from racelint.analysis.values import Fresh, Literal, Param, Value
 
 Decisive: TypeAlias = tuple[int, str]  # a parameter, by its index, and what of it decides
@@ -18,8 +19,9 @@ Decisive: TypeAlias = tuple[int, str]  # a parameter, by its index, and what of 
 class Deciding:
     """Follows constants from callers to what tests them."""
 
-    def __init__(self, symbols: Symbols, effects: Mapping[str, Effects], edges: Edges) -> None:
+    def __init__(self, symbols: Symbols, types: Types, effects: Mapping[str, Effects], edges: Edges) -> None:
         self._symbols = symbols
+        self._types = types
         self._effects = effects
         self._edges = edges
         self._deciding = self._find()
@@ -33,7 +35,7 @@ class Deciding:
         found: set[tuple[int, Literal]] = set()
         for index, value in site.given:
             own = value.index if isinstance(value, Param) and value.function == caller else None
-            constant = self._known(value) if own is None else mine.get(own)
+            constant = (None if own is None else mine.get(own)) or self._known(value)
             if constant is not None and (index, kind_of_constant(constant)) in deciding:
                 found.add((index, constant))
         return frozenset(found)
@@ -58,10 +60,17 @@ class Deciding:
                     yield index, constant
 
     def _known(self, value: Value) -> Literal | None:
-        """What a value is for good: a constant, a name of another package, or the type of what is made here."""
+        """What a value is for good: a constant, a name of another package, or an object made or declared, by its type."""
         if isinstance(value, Fresh) and value.type in self._symbols.types:
             return Literal(value.type, OBJECT)
-        return self._symbols.constant(value) or self._symbols.named(value)
+        return self._symbols.constant(value) or self._symbols.named(value) or self._declared(value)
+
+    def _declared(self, value: Value) -> Literal | None:
+        """An object of the type that what holds it is declared to be of, where that is no interface."""
+        type_id = self._types.class_of(value)
+        if type_id is None or self._symbols.types[type_id][0].module.traits.duck_typed:
+            return None
+        return None if self._types.arriving.is_interface(type_id) else Literal(type_id, OBJECT)
 
     def _find(self) -> dict[str, set[Decisive]]:
         """The parameters that something depends on, in a function itself or in one that it hands them to."""

@@ -171,7 +171,7 @@ class Edges:
         """The calls of a function; one of a kept callable leads to all that are kept there."""
         for site in effects.calls.values():
             if isinstance(site.callee, str):
-                self._edge(function_id, site.callee, site)
+                self._edge(function_id, site.callee, self._if_given(site, site.callee))
                 overrides = self._overrides(site, function_id)
                 if len(overrides) > MOST_OVERRIDES:
                     self.called.update(overrides)  # too many to follow, but callers from outside they have none
@@ -179,11 +179,24 @@ class Edges:
                 if len(overrides) > 1 and self._symbols.fits_many(site.callee):
                     site = site._replace(certain=False)
                 for override in overrides:
-                    self._edge(function_id, override, site)
+                    self._edge(function_id, override, self._if_given(site, override))
                 continue
             for target, needs in self._named(site.callee):
                 found = site._replace(receiver=foreign(target.receiver), needs=site.needs | needs)
                 self._edge(function_id, target.function, found)
+
+    def _if_given(self, site: CallSite, callee: str) -> CallSite:
+        """A call on a parameter leads to a method only if that is given no object of a type that has another one."""
+        receiver = site.receiver
+        if not isinstance(receiver, Param) or (0, receiver) not in site.given:  # or one of several things
+            return site
+        interface = self._types.class_of(receiver)
+        if interface in (None, self._symbols.owner_of(callee)) or not self._symbols.is_ordered_by_steps(callee):
+            return site
+        name = self._symbols.functions[callee][1].name
+        having = {each: self._symbols.put_in_place(each, name) for each in self._symbols.subtypes(interface)}
+        others = frozenset([each for each, method in having.items() if method not in (None, callee)])
+        return site._replace(needs=site.needs | {(Predicate(receiver, "other", others), True)}) if others else site
 
     def kept_at(self, path: Value) -> Iterator[FunctionValue]:
         """The callables that a path may hold; where many are handed through one place, no caller calls them all."""

@@ -118,7 +118,7 @@ class Finder:
         objects = Objects(self._symbols, self._places, self._found, self._product.effects)
         alive = Alive(self._symbols, self._product.effects, self._edges)
         receivers = Receivers(self._symbols, self._types, self._places, objects, active, alive)
-        deciding = Deciding(self._symbols, self._product.effects, self._edges)
+        deciding = Deciding(self._symbols, self._types, self._product.effects, self._edges)
         return Spreading(
             self._symbols, self._knowledge, self._summaries, self._places, self._edges, deciding, receivers,
             self._found, self._declared,

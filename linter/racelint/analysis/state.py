@@ -73,7 +73,7 @@ class Predicate(NamedTuple):
     """A property of a value that a branch has tested.
 
     It is "truth", "none", "equal" to a scalar or to one of some, what another package has by a name or by one of some
-    ("named"), of a "class", or of one of some concrete types ("type").
+    ("named"), of a "class", or of one of some concrete types ("type"), or of an "other" type than some.
     """
 
     value: Value

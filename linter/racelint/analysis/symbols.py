@@ -461,12 +461,17 @@ class Symbols:
         found: dict[str, None] = {}
         every = sorted(self.subtypes(type_id))
         for subtype in list(filter(self.making.has, every)) or every:
-            source, record = self.types[subtype]
-            if name in record.methods:
-                found[f"{source.name}:{record.methods[name]}"] = None
-            elif record.embedded and (promoted := self.embedding.promoted(subtype, name)):
-                found[promoted] = None
+            method = self.put_in_place(subtype, name)
+            if method is not None:
+                found[method] = None
         return list(found)
+
+    def put_in_place(self, type_id: str, name: str) -> str | None:
+        """The method that a type puts in place of one above it, or has through what it embeds."""
+        source, record = self.types[type_id]
+        if name in record.methods:
+            return f"{source.name}:{record.methods[name]}"
+        return self.embedding.promoted(type_id, name) if record.embedded else None
 
     def registered(self, function_id: str) -> list[str]:
         """The functions that decorators make implementations of a generic one: `@function.register(int)`."""
