@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racelint.analysis.failing import ANSWER, Done, Outcome
 from racelint.analysis.state import FLAG, TAKE, Held, State, surely_held
 from racelint.analysis.summary import Ask, Stored
 from racelint.analysis.tallies import Tallies
@@ -88,6 +89,35 @@ class Asking(Tallies):
         if returned.value is not None and _only_returns(self.function.body, returned):
             found = self._returned(returned.value, state)
             self.summary.asks = tuple([ask._replace(stored=self._given(ask.stored)) for ask in found])
+
+    def answers_of(self, returned: Expr, state: State) -> dict[Outcome, Done]:
+        """What has been done with channels if a function's answer is yes, and if it is no: `ready.Load() && !s.off`."""
+        declared = self.function.returns
+        if self.traits.duck_typed or declared is None or declared.name != ANSWER:
+            return {}
+        yes, no = self._done_by(returned, state)
+        return {True: yes, False: no}
+
+    def _done_by(self, expr: Expr, state: State) -> tuple[Done, Done]:
+        """What has been done with channels if an expression is true, and if it is false."""
+        match expr:
+            case Op(operator="not", operands=(inner,)):
+                yes, no = self._done_by(inner, state)
+                return no, yes
+            case Logic(operator=operator, operands=operands):
+                sides = [self._done_by(operand, state) for operand in operands]
+                all_yes, all_no = [yes for yes, _ in sides], [no for _, no in sides]
+                if operator == "and":
+                    return frozenset().union(*all_yes), frozenset.intersection(*all_no)
+                return frozenset.intersection(*all_yes), frozenset().union(*all_no)
+            case Call():
+                outer, self.testing = self.testing, True
+                found = self.branch(expr, state.copy())
+                self.testing = outer
+                yes, no = [state.told[0] if after is None else after.told[0] for after in found]
+                return yes, no
+            case _:
+                return state.told[0], state.told[0]
 
     def _returned(self, expr: Expr, state: State) -> list[Ask]:
         """What the result of an expression says of flags: a call's own, converted or compared with a constant."""

@@ -813,9 +813,9 @@ class Body(Flow[State, Frame]):
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}
         self.summary.starts_any = self.effects.starts_any
         self.summary.ends_unless_failed = self.ends.says
-        self.summary.told_unless_failed = (
-            self._told_to_callers(self.ends.has_done(self.function.returns)) - self.summary.told
-        )
+        by_outcome = self.ends.has_done(self.function.returns).items()
+        told = [(outcome, self._told_to_callers(done) - self.summary.told) for outcome, done in by_outcome]
+        self.summary.told_if = {outcome: done for outcome, done in told if done}
         self.summary.closes = frozenset([path for operation, path, _ in self.effects.told if operation == "close"])
         self.summary.last_words = lastwords.of(self.effects, self._last_words_of_callees())
         self.summary.suspends = bool(self.effects.suspensions)

@@ -324,8 +324,7 @@ class Conditions(Asking):
                 return yes, no
             case _:
                 values = self.evaluate(test, state)
-                yes, no = self._split(test, values, "truth", None, state)
-                self.ask_flag(test, yes, no)
+                yes, no = self.known_by(test, values, state)
                 self._ask_cause(test, yes, no)
                 if no is not None and self._asks_thread(test, no):  # `while thread.is_alive(): ...`
                     no.joined |= THREADS
@@ -530,6 +529,12 @@ class Conditions(Asking):
         if isinstance(constants[0], Global | Literal) and isinstance(values[0], Field | Global | Captured):
             unequal.excluded |= {(values[0], constants[0])}
 
+    def known_by(self, test: Expr, values: Values, state: State) -> tuple[State | None, State | None]:
+        """The states in which an expression, which has these values, is true and in which it is false."""
+        yes, no = self._split(test, values, "truth", None, state)
+        self.ask_flag(test, yes, no)
+        return yes, no
+
     def _split(
         self, expr: Expr, values: Values, kind: str, scalar: object, state: State
     ) -> tuple[State | None, State | None]:
@@ -546,7 +551,8 @@ class Conditions(Asking):
             return False
         if kind == "none" and outcome:
             state.end(self.ends.ended(possible))
-            for operation, path in self.ends.done(possible):
+        if kind == "truth" or (kind == "none" and outcome):
+            for operation, path in self.ends.done(possible, outcome if kind == "truth" else None):
                 state.tell(operation, (path,))
         if name and name not in self.function.cells and outcome is (kind == "truth") and kind in ("truth", "none"):
             state.compared[frozenset([name, NOTHING])] = False

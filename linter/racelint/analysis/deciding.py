@@ -60,7 +60,7 @@ class Deciding:
                     yield index, constant
 
     def _known(self, value: Value) -> Literal | None:
-        """What a value is for good: a constant, a name of another package, or an object made or declared, by its type."""
+        """What a value is for good: a constant, a name of another package, or the type of what is made or declared."""
         if isinstance(value, Fresh) and value.type in self._symbols.types:
             return Literal(value.type, OBJECT)
         return self._symbols.constant(value) or self._symbols.named(value) or self._declared(value)

@@ -164,6 +164,7 @@ class Start(Record):
     needs: Conditions = ALWAYS
     through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`
     covering: tuple[Held, ...] = ()  # the locks that a coroutine holds which awaits it there and then
+    told: frozenset[tuple[str, Value]] = frozenset()  # what has surely been done with channels by then
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""
@@ -345,7 +346,8 @@ class Effects:
         """Record a callable that will run elsewhere."""
         known = self.starts.get((start.span, start.callee))
         if known is not None:
-            start = start._replace(running=start.running | known.running, needs=start.needs & known.needs)
+            told = start.told & known.told
+            start = start._replace(running=start.running | known.running, needs=start.needs & known.needs, told=told)
         self.starts[start.span, start.callee] = start
 
     def store(self, path: Value, value: Value, call: Span | None = None) -> None:

@@ -314,7 +314,10 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             for operand in expr.operands[:-1]:
                 found = self.evaluate(operand, current)
                 values = union(values, found) if expr.operator == "or" else values
-                yes, no = self.branch(operand, current) if _is_cheap(operand) else (current.copy(), current.copy())
+                if isinstance(operand, Call) and not self.traits.duck_typed:
+                    yes, no = self.known_by(operand, found, current)
+                else:
+                    yes, no = self.branch(operand, current) if _is_cheap(operand) else (current.copy(), current.copy())
                 goes_on, stops = (yes, no) if expr.operator == "and" else (no, yes)
                 joined = self.join(joined, stops)
                 if goes_on is None:

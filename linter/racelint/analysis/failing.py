@@ -1,11 +1,13 @@
 """Failures: results that say that a function may not have waited for what it has started.
 
 `func fetch(f func()) error { go func() { f(); close(done) }(); select { case <-done: return nil; case <-timeout: return
-ErrLate } }`: behind `if err := fetch(f); err != nil { return err }`, what it has started has ended.
+ErrLate } }`: behind `if err := fetch(f); err != nil { return err }`, what it has started has ended. Others answer
+whether something has come: `func (c *conn) up() bool { select { case <-c.ready: return true; default: return false }}`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from racelint.analysis.paths import root, unite
@@ -34,11 +36,13 @@ if TYPE_CHECKING:
 
 FAILURE = "failure"  # the type of what a library makes to tell that something has failed: `fmt.Errorf(...)`
 LAST = "error"  # the type of the last result of a call that says whether it has waited
+ANSWER = "bool"  # the type of the result of a call that answers yes or no
 NOTHING = "@nothing"  # stands for it beside the variables that are compared with it
 OBJECTS = Fresh | Field | Element | Member | Param
 NAMED = ("Err", "err")  # how the names of such values begin
 
 Variable: TypeAlias = str | Captured
+Outcome: TypeAlias = bool | None  # of a call: yes, no, or that its last result, an error, is nothing
 Done: TypeAlias = frozenset[tuple[str, Value]]  # operations, and the channels or groups
 Failed: TypeAlias = dict[Span, frozenset[tuple[Variable, Values]]]  # by what may run: what has failed if it does
 
@@ -97,8 +101,10 @@ def as_merged(found: dict[Span, set[Variable]], state: State) -> Failed:
     return {span: frozenset([(name, value_of(name, state)) for name in names]) for span, names in found.items()}
 
 
-def last_of(call: Site, results: Values) -> Values:
-    """The results of a call whose last one says whether it has waited for what it has started."""
+def last_of(call: Site, results: Values, outcomes: Iterable[Outcome]) -> Values:
+    """The results of a call whose last one says what it has done; what it has answered for sure stays."""
+    if None not in outcomes and outcomes:
+        return results if len(results) == 1 and isinstance(results[0], Literal | Tuple) else (Result(call, ANSWER),)
     said = (Result(call, LAST),)
     parts = [value for value in results if isinstance(value, Tuple) and value.parts]
     if not parts:
@@ -111,37 +117,41 @@ class Ends:
 
     def __init__(self) -> None:
         self._calls: dict[Span, bool] = {}  # whether the last result of what was called says whether it has ended
-        self._told: dict[Span, Done] = {}  # what it has done with channels if that is nothing
-        self._done: Done | None = None  # what the function itself has surely done then
+        self._told: dict[tuple[Span, Outcome], Done] = {}  # what it has done with channels, by what comes out
+        self._done: dict[Outcome, Done] = {}  # what the function itself has surely done then
         self._fails = self._ends = self._is_open = False
 
     def call(self, call: Span, *, says: bool) -> None:
         """A call has started something; of several functions that may be called all say whether it has ended."""
         self._calls[call] = self._calls.get(call, True) and says
 
-    def call_done(self, call: Span, done: Done) -> None:
-        """What was called has done something with channels if its last result is nothing."""
-        self._told[call] = self._told.get(call, done) & done
+    def call_done(self, call: Span, outcome: Outcome, done: Done) -> None:
+        """What was called has done something with channels if its last result is so."""
+        self._told[call, outcome] = self._told.get((call, outcome), done) & done
 
     def ended(self, values: Values) -> list[Span]:
         """The calls of which all that they have started has ended if values are nothing."""
         return [call for call in _said_by(values) if self._calls.get(call)]
 
-    def done(self, values: Values) -> Done:
-        """What has been done with channels by then if values are nothing."""
-        return frozenset().union(*[self._told.get(call, frozenset()) for call in _said_by(values)])
+    def done(self, values: Values, outcome: Outcome = None) -> Done:
+        """What has been done with channels by then if values are nothing, or true or false."""
+        return frozenset().union(*[self._told.get((call, outcome), frozenset()) for call in _said_by(values)])
 
-    def leave(self, expr: Expr, values: Values, state: State) -> None:
-        """A return statement gives some values, while what was started may still run."""
+    def leave(self, expr: Expr, values: Values, state: State, answers: Mapping[Outcome, Done]) -> None:
+        """A return statement gives some values, while what was started may still run.
+
+        `answers` is what has been done with channels if they are true, and if they are false, where that differs.
+        """
         parts = [value.parts[-1] for value in values if isinstance(value, Tuple) and value.parts]
         last = unite(parts) if parts else values
         if isinstance(expr, Build):
             expr = expr.parts[-1] if expr.parts else expr
         name = expr.name if isinstance(expr, Name) else ""
         surely = name in _names(surely_failed(state)) or all([is_failure(value, state) for value in last])
-        if not surely:
-            done = state.told[0] | self.done(last)
-            self._done = done if self._done is None else self._done & done
+        for outcome in (None, True, False):
+            if not surely if outcome is None else any([_may_be(value, outcome) for value in last]):
+                done = answers.get(outcome, state.told[0]) | self.done(last, outcome)
+                self._done[outcome] = self._done.get(outcome, done) & done
         for span in state.running:
             if surely or span in self.ended(last) or name in _names(failed_in(state, span)):
                 self._fails = True
@@ -151,10 +161,12 @@ class Ends:
         goes_on = [isinstance(value, OBJECTS) and not isinstance(root(value), Result) for value in last]
         self._is_open |= state.started and any(goes_on)  # callers get an object
 
-    def has_done(self, returns: TypeRef | None) -> Done:
-        """What the function has surely done with channels if its last result, an error, is nothing."""
+    def has_done(self, returns: TypeRef | None) -> dict[Outcome, Done]:
+        """What the function has surely done with channels if its last result is nothing, or by its answer."""
+        if returns is not None and returns.name == ANSWER:
+            return {outcome: done for outcome, done in self._done.items() if outcome is not None}
         last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
-        return self._done or frozenset() if last is not None and last.name == LAST else frozenset()
+        return {None: self._done.get(None, frozenset())} if last is not None and last.name == LAST else {}
 
     @property
     def says(self) -> bool:
@@ -164,8 +176,13 @@ class Ends:
 
 def _said_by(values: Values) -> list[Span]:
     """The call whose last result a value is, if it can be nothing else."""
-    calls = [value.site.span for value in values if isinstance(value, Result) and value.type == LAST]
+    calls = [value.site.span for value in values if isinstance(value, Result) and value.type in (LAST, ANSWER)]
     return calls if len(calls) == len(values) == 1 else []
+
+
+def _may_be(value: Value, outcome: bool) -> bool:
+    """Whether an answer may be so."""
+    return not isinstance(value, Literal) or bool(value.value) is outcome
 
 
 def _names(variables: set[Variable]) -> set[str]:

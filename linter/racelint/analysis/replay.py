@@ -121,8 +121,8 @@ class Replay(Locking, Origins, Owning, Touching):
             self.replay_owned(summary, substitute)
         returned = self._possible(summary, substitute, state)
         results = substitute.values(returned)  # paths in it mean what they held before the call
-        if summary.ends_unless_failed or summary.told_unless_failed:
-            results = last_of(site, results)
+        if summary.ends_unless_failed or summary.told_if:
+            results = last_of(site, results, summary.told_if)
         if state.reads is not None and len(returned) == 1 and isinstance(returned[0], Field):
             state.reads += [Read(path, call, state.held, False) for path in results if isinstance(path, Field)]
         self._replay_stores(function_id, summary, substitute, call, state)
@@ -131,12 +131,9 @@ class Replay(Locking, Origins, Owning, Touching):
         self._replay_starts(summary, bound, substitute, call, state)
         if self.certain and (summary.told or summary.renewed):
             self._replay_told(summary, substitute, call, state)
-        if self.certain and summary.told_unless_failed:
-            told = [
-                (operation, self._as_known(operation, path, substitute))
-                for operation, path in summary.told_unless_failed
-            ]
-            self.ends.call_done(call, frozenset([(o, known[0]) for o, known in told if len(known) == 1]))
+        for outcome, done in summary.told_if.items() if self.certain else ():
+            told = [(operation, self._as_known(operation, path, substitute)) for operation, path in done]
+            self.ends.call_done(call, outcome, frozenset([(o, known[0]) for o, known in told if len(known) == 1]))
         if function.is_generator and not self.symbols.is_coroutine(function_id, self.knowledge):
             streams = [v for value in summary.streams for v in substitute(value)]
             yields = substitute.values(summary.yields) if summary.yields else ()

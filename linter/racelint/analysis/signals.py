@@ -43,6 +43,7 @@ class Signals:
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
         self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
         self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
+        self._started: dict[int, list[tuple[str, Value]]] = {}  # what has been done before a context is started
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
         self._without_room = {path for each in effects.values() for path in each.without_room}
@@ -137,12 +138,39 @@ class Signals:
             if (channel := self.channel(path, function, entry)) is not None
         ]
         done += self._by_constructor(spot)
+        done += self._before_start(spot.entry.context)
         for operation, channel in done:  # grows
             if (operation == TAKE and self._count(channel, taking=False) == 1) or (
                 operation == CLOSED and self._is_sure("close", CLOSED, channel)
             ):
                 done += [before for before in self._before_given(channel, operation) if before not in done]
         return done
+
+    def _before_start(self, context: int) -> list[tuple[str, Value]]:
+        """What has surely been received when a context is started, by its starter or those that call that.
+
+        A group that has been waited for may have new members while what is started then runs.
+        """
+        if context not in self._started:
+            self._started[context] = []  # for who starts himself anew
+            starter, span = self._contexts.roots[context].starter, self._contexts.roots[context].span
+            starts = self._effects[starter].starts.values() if starter in self._effects else ()
+            told = [start.told for start in starts if start.span == span]
+            if starter is not None and told:
+                before = frozenset.intersection(*told)
+                each = [self._done_by_then(starter, e, before) for e in self._contexts.entries.get(starter, ())]
+                self._started[context] = list(set.intersection(*each)) if each else []
+        return self._started[context]
+
+    def _done_by_then(self, function: str, entry: Entry, done: Set[tuple[str, Value]]) -> set[tuple[str, Value]]:
+        """What a function, and those that have called it, have surely received."""
+        levels = [(function, entry, done), *[(f, e, told[0]) for f, e, told, _ in self.levels_above(function, entry)]]
+        return {
+            (operation, channel)
+            for level, around, told in levels
+            for operation, path in told
+            if operation in (TAKE, CLOSED) and (channel := self.channel(path, level, around)) is not None
+        }
 
     def _by_constructor(self, spot: Spot) -> list[tuple[str, Value]]:
         """What the constructor of a caller's object has waited for on each way through it."""

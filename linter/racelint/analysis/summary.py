@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from racelint.analysis.effects import Start
+from racelint.analysis.failing import Done, Outcome
 from racelint.analysis.sharing import Change, Content
 from racelint.analysis.state import Call, Conditions, Event, Held, Invoke, Resize
 from racelint.analysis.values import NOTHING_KNOWN, Param, Site, Value, Values
@@ -114,9 +115,9 @@ class Summary:
     the callables of the caller that run in what it starts, with what they are given there, `taken_out` what it returns
     that came out of a channel, `passes` what it puts into channels of the caller, `disclosed` the parameters that what
     it starts knows, `returned_if` what it returns where something holds of its parameters,
-    `ends_unless_failed` that what it has started has ended if its last result is nothing, `told_unless_failed` what it
-    has surely done with channels then, `closes` the channels that it may close itself, `last_words` those to which it
-    gives something as the last thing that it does.
+    `ends_unless_failed` that what it has started has ended if its last result is nothing, `told_if` what it has surely
+    done with channels then, or where its answer is so, `closes` the channels that it may close itself, `last_words`
+    those to which it gives something as the last thing that it does.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -160,7 +161,7 @@ class Summary:
     disclosed: set[Param] = field(default_factory=set)
     returned_if: dict[Conditions, Values] = field(default_factory=dict)
     ends_unless_failed: bool = False
-    told_unless_failed: frozenset[tuple[str, Value]] = frozenset()
+    told_if: dict[Outcome, Done] = field(default_factory=dict)
     closes: frozenset[Value] = frozenset()
     last_words: frozenset[Value] = frozenset()
 
