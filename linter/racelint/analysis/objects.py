@@ -177,7 +177,13 @@ class Objects:
         context = self._contexts.roots[entry.context]
         if context.kind != HANDLER or not context.many or context.starter is not None:
             return False
-        return self._symbols.is_captured_instance(variable) or bool(self._contexts.runs_once(variable.function))
+        if self._symbols.is_captured_instance(variable) or self._contexts.runs_once(variable.function):
+            return True
+        return self._sets_up(variable.function)
+
+    def _sets_up(self, function: str) -> bool:
+        """Whether a function makes handlers before there are requests, as far as it shows: nothing of them calls it."""
+        return not any(self._contexts.roots[e.context].many for e in self._contexts.entries.get(function, ()))
 
     def _variable(self, variable: Captured, entry: Entry, steps: int) -> int:
         """A parameter is what was given, any other variable is the running call's own."""
