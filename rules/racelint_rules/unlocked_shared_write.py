@@ -275,11 +275,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     What a spot starts runs several times at once where that spot is passed again before the last one has ended: by what
     answers requests, or in a loop that only goes over something (`for _, name := range names { p.spawn(name) }`), if
-    all of them come to one object. Not so if the function waits, if a flag or `sync.Once` lets one through, if what is
-    stored there is asked for first, and in loops without an end, which mostly begin anew when all is over. What a
-    helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() { work() }()`, several at
-    once if it does so in a loop that receives nothing; of a method of a type that has more than eight that counts only
-    if it is given no more than twelve functions in all.
+    all of them come to one object. In Go so does what a public method starts for what a call gives, in a goroutine that
+    comes to an end (`func (x *Index) Add(name string) { go x.scan(name) }`; medium): whoever calls does so again, but
+    of methods by whose name a service starts (`Start`, `Run`). Not so if the function waits, if a flag or `sync.Once`
+    lets one through, if what is stored there is asked for first, and in loops without an end, which mostly begin anew
+    when all is over. What a helper starts is started by its caller: `run(func() { ... })`, if `run` does `go func() {
+    work() }()`, several at once if it does so in a loop that receives nothing; of a method of a type that has more than
+    eight that counts only if it is given no more than twelve functions in all.
 
     What each run of a handler or a goroutine makes for itself no other run of it has, also where what the run starts
     has it; heaps and what is sorted are used by who calls `heap.Push` or `sort.Sort`, under the locks that he holds.

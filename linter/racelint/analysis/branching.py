@@ -11,6 +11,7 @@ from racelint.model import (
     Block,
     Branch,
     Call,
+    Const,
     Defer,
     Eval,
     Function,
@@ -85,6 +86,11 @@ def is_never_behind(body: Block, first: Span, second: Span) -> bool:
 def waits(body: Block) -> bool:
     """Whether a function itself receives from a channel anywhere."""
     return any(isinstance(part, Op) and part.operator == "receive" for part in records(body))
+
+
+def counts(loop: Loop) -> bool:
+    """Whether a loop counts up to an end: not one that tries again until it is left."""
+    return bool(loop.step) and not (isinstance(loop.test, Const) and bool(loop.test.value))
 
 
 def is_looped(body: Block, spot: Span) -> bool:

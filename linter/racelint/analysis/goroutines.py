@@ -126,6 +126,8 @@ class Goroutines:
         certain = write.located.certain and other.located.certain
         if one.is_external or two.is_external:
             return self._outside(write, one, other, two) if certain else 1
+        if one == two and not one.many and self._repeating.runs(one).called:
+            return 2 if certain else 1
         return 3 if certain else 2
 
     def _are_hardly_one(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from racelint.analysis.branching import loops_around, waits
+from racelint.analysis.branching import counts, loops_around, waits
 from racelint.analysis.common import Common
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
+from racelint.analysis.eachcall import EachCall
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.memory import LISTENER, Memory
 from racelint.analysis.objects import SHARED
@@ -21,7 +22,7 @@ from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
-from racelint.model import Attr, Call, Const, Loop, Name, Op
+from racelint.model import Attr, Call, Loop, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
@@ -34,6 +35,7 @@ class Runs(NamedTuple):
 
     meet: bool
     on_one: bool
+    called: bool = False  # only callers from outside say so, who come again
 
 
 ONCE = Runs(meet=False, on_one=False)
@@ -51,6 +53,7 @@ class Repeating:
         self._contexts = contexts
         self._memory = memory
         self._common = Common(symbols)
+        self._each_call = EachCall(symbols, effects, contexts)
         self._runs: dict[Context, Runs] = {}
 
     def meets_itself(self, context: Context) -> bool:
@@ -179,7 +182,7 @@ class Repeating:
             return ONCE  # who has won it starts one, and whoever comes by meanwhile none
         if self._is_made_on_demand(context.starter, start):
             return ONCE
-        meet, on_one = self._starts_one_each_turn(context.starter, start), False
+        meet, on_one, called = self._starts_one_each_turn(context.starter, start), False, False
         stays = start.awaited or self._stays(context, start)
         for entry in self._contexts.entries.get(context.starter, {}):
             by = self._contexts.roots[entry.context]
@@ -188,9 +191,11 @@ class Repeating:
             beside = (by.many and not self._memory.is_alone_each_turn(by)) or self.runs(by).meet
             shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
             again = not beside and not stays and (self._loop(context.starter, entry) or _asked_again(by, shared=shared))
+            if shared and not (beside or stays or again):
+                called = called or self._each_call.starts(context.starter, start, entry)
             meet = meet or beside or bool(again)
             on_one = on_one or (beside and shared and self._meet_on_one(context.starter, entry, by)) or again == "one"
-        return Runs(meet, on_one)
+        return Runs(meet or called, on_one or called, called and not meet)
 
     def _starts_one_each_turn(self, function: str, start: Start) -> bool:
         """Whether a loop over something starts one run in each turn: `for _, w := range all { go w.run() }`.
@@ -199,7 +204,7 @@ class Repeating:
         """
         body = self._symbols.functions[function][1].body
         return start.looped and all(
-            loop.iterable is not None or _counts(loop) or _goes_on(loop, start.span)
+            loop.iterable is not None or counts(loop) or _goes_on(loop, start.span)
             for loop in loops_around(body, start.span)
         )
 
@@ -278,7 +283,7 @@ class Repeating:
             # one of each type, mostly: `for _, each := range []Frontend{rest, grpc} { each.Serve() }`
             if came.looped and not self._is_one_of_types(came):
                 body = self._symbols.functions[came.caller][1].body
-                if any(loop.iterable is None and not _counts(loop) for loop in loops_around(body, came.span)):
+                if any(loop.iterable is None and not counts(loop) for loop in loops_around(body, came.span)):
                     return ""  # a service's, which mostly begins anew when all that it had started has ended
                 return "one" if one else "several"
             function, entry = came.caller, came.entry
@@ -304,11 +309,6 @@ def _name_of(part: Call | Op) -> str:
     if isinstance(part, Op):
         return part.operator if part.operator == "receive" else ""
     return part.func.name if isinstance(part.func, Attr | Name) else "call"
-
-
-def _counts(loop: Loop) -> bool:
-    """Whether a loop counts up to an end: not one that tries again until it is left."""
-    return bool(loop.step) and not (isinstance(loop.test, Const) and bool(loop.test.value))
 
 
 def _holder(path: Value) -> Value:
