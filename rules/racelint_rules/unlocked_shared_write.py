@@ -267,6 +267,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what one side does without the lock of a flag that hands it over, to a side that finds the flag set under that
       lock and takes it back; a field that a timer is put into, and what the timer calls.
 
+    In Go a struct that is stored whole has all of its fields stored (`*s = Stats{}`), and one that is copied has all of
+    them read: `return s.report`, `send(s.report)`, `x := *s`. One field is told for all.
+
     What is taken out of a field that gets another container at once belongs to the taker.
 
     A map that is sent over a channel belongs to who receives it. Who keeps it in a field, too, and later puts entries

@@ -30,7 +30,7 @@ from racelint.span import Span
 
 READS = frozenset({"read", "test", "peek", "measure", "lookup", "iterate", "snapshot"})
 IN_PLACE = frozenset({"insert", "remove", "discard", "clear", "append", "setitem", "reorder", "update-item"})
-WHOLE = "whole"  # the detail of what becomes of a field when the struct around it is stored
+WHOLE = "whole"  # the detail of what becomes of a field when the struct around it is stored, or copied
 RUNNING = "running"  # ... and to a loop where its tasks and callbacks run
 STATEFUL = "stateful"  # the detail of what is done to a library's object that two contexts must not use at once
 SETTING = "setting "  # begins the detail of a store of a package's variable, which is named behind it

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from racelint.analysis.body import Body
+from racelint.analysis.effects import WHOLE, is_shared_path
 from racelint.analysis.existence import says_of
 from racelint.analysis.memory import SHARED_CONTENT
 from racelint.analysis.paths import (
@@ -349,6 +350,7 @@ class Operations(Body):
         if self.traits.duck_typed or (isinstance(expr, Op) and expr.operator == "address"):
             return values
         behind = isinstance(expr, Op) and expr.operator == "deref"
+        self._read_whole(expr, values, state)
         if any([isinstance(value, Fresh) for value in values]) and isinstance(expr, Name | Attr):
             found = self._declared_as(expr)
             if isinstance(found, ClassType) and self._is_by_value(found):
@@ -382,9 +384,31 @@ class Operations(Body):
                 return True
         return False
 
+    def _read_whole(self, expr: Expr, values: Values, state: State) -> None:
+        """A struct that lies in a field, or behind a pointer, is copied: all of its fields are read."""
+        behind = isinstance(expr, Op) and expr.operator == "deref"
+        if self.traits.duck_typed or not isinstance(expr, Attr | Op) or (isinstance(expr, Op) and not behind):
+            return
+        for value in values:
+            found = self.types.of(value) if isinstance(value, _REFERRING) else None
+            if isinstance(found, ClassType) and self._is_by_value(found, behind=behind):
+                self._read_fields(value, found.type, expr.span, state, MOST_LEVELS)
+
+    def _read_fields(self, whole: Value, type_id: str, span: Span, state: State, levels: int) -> None:
+        for name in self.symbols.types[type_id][1].fields:
+            path = self.place(whole, name)
+            if is_shared_path(path):
+                self.note(path, "read", span, state, WHOLE)
+            found = self.types.of(path)
+            if levels > 1 and isinstance(found, ClassType) and self._is_by_value(found):
+                self._read_fields(path, found.type, span, state, levels - 1)
+
     def dereferenced(self, expr: Expr, values: Values, state: State) -> Values:
-        """What an expression gives that follows a pointer: a copy of what is there."""
-        return self.taken(expr, values, state) if isinstance(expr, Op) and expr.operator == "deref" else values
+        """What an expression gives to whoever uses it: a copy of what is there, if it follows a pointer."""
+        if isinstance(expr, Op) and expr.operator == "deref":
+            return self.taken(expr, values, state)
+        self._read_whole(expr, values, state)
+        return values
 
     def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
         """A copy of an object that is held by value (or is `behind` a pointer that is followed), else the value."""

@@ -593,16 +593,15 @@ def _is_own_entry(path: Value) -> bool:
 def one_a_cause(pairs: Iterable[Pair]) -> dict[Place, Pair]:
     """The races by place, without those inside of an object whose one holder is a race of the same contexts.
 
-    Where a whole struct is stored, one of its fields stands for all.
+    Where a whole struct is stored, or copied, one of its fields stands for all.
     """
     found: dict[Place, Pair] = {}
     whole: dict[tuple[str, Span], Place] = {}
-    for pair in sorted(pairs, key=lambda pair: (_stores_whole(pair) is not None, -pair.confidence)):
-        at = _stores_whole(pair)
-        if at is None:
+    for pair in sorted(pairs, key=lambda pair: (bool(_whole(pair)), -pair.confidence)):
+        if not _whole(pair):
             found[pair.place] = pair
             whole |= {(side.function, side.access.span): pair.place for side in (pair.first, pair.second)}
-        elif whole.setdefault(at, pair.place) == pair.place:
+        elif all([whole.setdefault(at, pair.place) == pair.place for at in _whole(pair)]):
             found[pair.place] = pair
     sure = {(place.owner, place.name): _contexts(pair) for place, pair in found.items() if pair.confidence > 1}
     left = {place: pair for place, pair in found.items() if sure.get(_holder(pair)) != _contexts(pair)}
@@ -651,10 +650,10 @@ def _contexts(pair: Pair) -> frozenset[int]:
     return frozenset((pair.first.entry.context, pair.second.entry.context))
 
 
-def _stores_whole(pair: Pair) -> tuple[str, Span] | None:
-    """Where one side stores the struct around the field at hand."""
+def _whole(pair: Pair) -> list[tuple[str, Span]]:
+    """Where the struct around the field at hand is stored, or copied."""
     sides = [side for side in (pair.first, pair.second) if side.access.detail == WHOLE]
-    return (sides[0].function, sides[0].access.span) if sides else None
+    return [(side.function, side.access.span) for side in sides]
 
 
 def _holder(pair: Pair) -> tuple[str, str]:
