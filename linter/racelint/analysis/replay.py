@@ -50,6 +50,7 @@ from racelint.analysis.values import (
     Copy,
     Element,
     Field,
+    Fresh,
     FunctionValue,
     Literal,
     Param,
@@ -319,7 +320,8 @@ class Replay(Locking, Origins, Owning, Touching):
         """A callee calls something that we know here: what that does happens here, in the callee's loops too."""
         if len(invoke.calls) >= MOST_CALLS:
             return
-        callees = [v for v in substitute(invoke.callee) if isinstance(v, FunctionValue | Partial) or visible(v)]
+        found = (*substitute(invoke.callee), *self._one_of_given(invoke.callee, step.span, substitute))
+        callees = [v for v in found if isinstance(v, FunctionValue | Partial) or visible(v)]
         if not callees or isinstance(invoke.callee, Field):
             return
         live = [(v, loop) for value, loop in during for v in substitute(value) if v != UNKNOWN]
@@ -336,6 +338,14 @@ class Replay(Locking, Origins, Owning, Touching):
             else:
                 moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls), guarded)
                 self.record_invoke(moved, [pair for pair in live if visible(pair[0])], state)
+
+    def _one_of_given(self, callee: Value, call: Span, substitute: Substitute) -> Values:
+        """What is called of several functions that this one gives: `apply(pod, onNode("a"), named("b"))`, or a list."""
+        if self.traits.duck_typed or not isinstance(callee, Element) or not isinstance(callee.base, Param):
+            return ()
+        site = Site(self.id, call)
+        given = [value for value in substitute(callee.base) if isinstance(value, Tuple | Fresh)]
+        return tuple([each for value in given for each in self.element_of(value, site)])
 
     def _call_back(
         self, callee: Value, args: tuple[Values, ...], keywords: Keywords, live: list[tuple[Value, Place]],
