@@ -310,7 +310,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     (`if node == c.self`), parameters of unknown origin, objects found in two fields, what is set once under a lock, the
     size of a map,
     setters, registrations, what constructors and what sets the program up write before callers come, what interfaces
-    with a single method lead to; values that one function makes on demand, by whoever comes first (a map is lost with
+    with a single method lead to, or those of which a type passes calls on under a lock, if it is not known what arrives
+    there; values that one function makes on demand, by whoever comes first (a map is lost with
     its entries, and counts); two stores of one constant in a field, or of what
     lies there already, as all callers give it (`parse(configFile)`); settings of the program that are stored again and
     again; fields that are only added to, of types that keep figures by their name (`queryStats`); a number or a text
