@@ -16,6 +16,7 @@ from racelint.analysis.state import TASKS, State, join, surely_held
 from racelint.analysis.statements import Statements, part_of
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
+    NONE,
     NOTHING_KNOWN,
     UNKNOWN,
     Builtin,
@@ -134,7 +135,10 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             case Name():
                 return self._name(expr, state)
             case Attr(base=base, name=name, span=span):
-                found = unite([self.attribute(value, name, span, state) for value in self.use(base, state)])
+                owners = self.use(base, state)
+                if not self.traits.duck_typed:  # nothing has no fields: who goes on has found something
+                    owners = tuple([owner for owner in owners if owner != NONE]) or owners
+                found = unite([self.attribute(value, name, span, state) for value in owners])
                 if not self.traits.atomic_steps and any([isinstance(value, FunctionValue) for value in found]):
                     self.effects.asked.add((name, UNCOUNTED))  # whoever has the method calls it
                 return found
