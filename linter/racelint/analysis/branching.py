@@ -16,6 +16,7 @@ from racelint.model import (
     Eval,
     Function,
     Hold,
+    Item,
     Jump,
     Labelled,
     Loop,
@@ -78,9 +79,18 @@ def is_never_behind(body: Block, first: Span, second: Span) -> bool:
     put_off = [any(d.span.holds(spot) for d in records(body) if isinstance(d, Defer)) for spot in (first, second)]
     if any(put_off):
         return not put_off[0]
+    if _is_assigned(body, first, second):
+        return False
     return are_alternatives(body, first, second) or (
         first[:2] < second[:2] and not any(loop.span.holds(first) for loop in loops_around(body, second))
     )
+
+
+def _is_assigned(body: Block, target: Span, value: Span) -> bool:
+    """Whether a spot is where an assignment puts what stands at another one: it comes first in the text only."""
+    both = [s for s in records(body) if isinstance(s, Assign) and s.span.holds(target) and s.span.holds(value)]
+    parts = [part for stmt in both for part in records(stmt.targets) if isinstance(part, Name | Attr | Item)]
+    return any([part.span.holds(target) and not part.span.holds(value) for part in parts])
 
 
 def waits(body: Block) -> bool:

@@ -406,7 +406,8 @@ class Starting(Tallies):
         """Remember that a flag is set which others ask for, or wait for, before they look at what has been stored."""
         row = self.knowledge.does(name, "sets") if name in self.knowledge.sets else None
         if row is None:
-            if not args and self.knowledge.does(name, "finds-set") is not None:
+            found = self.knowledge.does(name, "finds-set")
+            if found is not None and len(args) <= found.argument:
                 self.tell(TAKE, self._flags_at(flags, state), call, state)
             return
         stored = args[row.argument] if row.argument < len(args) else ()
