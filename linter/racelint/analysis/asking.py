@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from racelint.analysis.failing import ANSWER, Done, Outcome
-from racelint.analysis.state import FLAG, TAKE, Held, State, surely_held
+from racelint.analysis.state import FLAG, SET, TAKE, Held, State, surely_held
 from racelint.analysis.summary import Ask, Stored
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import LibraryType
-from racelint.analysis.values import Builtin, Captured, Field, Global, TypeValue, Value
+from racelint.analysis.values import Builtin, Captured, Field, Global, Literal, TypeValue, Value, Values
 from racelint.model import (
     Assign,
     Attr,
@@ -36,6 +36,7 @@ from racelint.record import records
 from racelint.span import Span
 
 NOT_STRAIGHT = (Assign, Branch, Loop, Spawn, Try, Update)
+UNDER = " set under "  # between the names of a flag and of the lock under which it is set
 UNSET = "unset under"  # what stands for a flag that was found so while a lock was held
 
 
@@ -72,6 +73,20 @@ class Asking(Tallies):
                 found = Field(self.shared_locals.get(flag, flag), f"{UNSET} {held.lock.name}")
                 state.held = (*state.held, Held(found, span, FLAG))
                 self.found_under.setdefault(held.lock, set()).add(found)
+
+    def set_under(self, path: Value, values: Values, span: Span, state: State) -> None:
+        """A field is set under a lock of its object, for those who will find that under the same lock."""
+        if self.traits.atomic_steps or values != (Literal(True, "bool"),):
+            return
+        for flag in _under(path, [held for held in state.held if held.kind == "exclusive"]):
+            self.tell(SET, (self.kept_at(flag),), span, state)
+
+    def find_set(self, values: Values, held: Sequence[Held], state: State) -> None:
+        """Who finds a field set under a lock comes after what was done before it was set under that."""
+        if self.traits.atomic_steps or len(values) != 1:
+            return
+        for flag in _under(values[0], [each for each in held if each.kind in ("exclusive", "shared")]):
+            state.tell(TAKE, (self.kept_at(flag),))
 
     def _claim(self, ask: Ask, span: Span, state: State | None) -> None:
         """Who has set a flag that nobody had set has what follows to himself, until it is set back."""
@@ -116,6 +131,10 @@ class Asking(Tallies):
                 self.testing = outer
                 yes, no = [state.told[0] if after is None else after.told[0] for after in found]
                 return yes, no
+            case Attr() if state.held:
+                found_set = state.copy()
+                self.find_set(self.evaluate(expr, found_set), state.held, found_set)
+                return found_set.told[0], state.told[0]
             case _:
                 return state.told[0], state.told[0]
 
@@ -180,6 +199,16 @@ def _only_returns(body: Block, returned: Jump) -> bool:
     parts = list(records(body))
     jumps = [part for part in parts if isinstance(part, Jump)]
     return jumps == [returned] and not any([isinstance(part, NOT_STRAIGHT) for part in parts])
+
+
+def _under(path: Value, held: Sequence[Held]) -> Iterator[Value]:
+    """What stands for a flag by each of the locks of its object under which it is set, or found set."""
+    for lock in [each.lock for each in held]:
+        match path, lock:
+            case Field(base=base, name=name), Field(base=of, name=mutex) if base == of:
+                yield Field(base, f"{name}{UNDER}{mutex}")
+            case Field(base=base, name=name), _ if lock == base:
+                yield Field(base, f"{name}{UNDER}")
 
 
 def _tells_who_was_first(stored: Stored, compared: Expr | None) -> bool:

@@ -556,6 +556,9 @@ class Conditions(Asking):
                 state.tell(operation, (path,))
         if name and name not in self.function.cells and outcome is (kind == "truth") and kind in ("truth", "none"):
             state.compared[frozenset([name, NOTHING])] = False
+        if kind == "truth" and outcome:
+            reads = state.sources.get(name, ()) if name else ()
+            self.find_set(possible, reads[0].held if len(reads) == 1 else () if name else state.held, state)
         if kind == "truth" and not outcome:
             drop_missing(possible, state)
             for channels in [self.received.get(flag.site.span, ()) for flag in possible if type(flag) is Result]:

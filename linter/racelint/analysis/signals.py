@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Set
 
+from racelint.analysis.asking import UNDER
 from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import comes_first, is_looped, is_never_behind, loops_around
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
+from racelint.analysis.gates import stores_of
 from racelint.analysis.paths import root
-from racelint.analysis.places import FLAG_MARK, Places
+from racelint.analysis.places import FLAG_MARK, Place, Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
@@ -43,6 +45,7 @@ class Signals:
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
         self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
         self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
+        self._set_once: dict[Value, bool] = {}
         self._started: dict[int, list[tuple[str, Value]]] = {}  # what has been done before a context is started
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
@@ -139,12 +142,25 @@ class Signals:
         ]
         done += self._by_constructor(spot)
         done += self._before_start(spot.entry.context)
+        done = [each for each in done if self._is_told_once(each[1])]
         for operation, channel in done:  # grows
             if (operation == TAKE and self._count(channel, taking=False) == 1) or (
                 operation == CLOSED and self._is_sure("close", CLOSED, channel)
             ):
-                done += [before for before in self._before_given(channel, operation) if before not in done]
+                before = [each for each in self._before_given(channel, operation) if each not in done]
+                done += [each for each in before if self._is_told_once(each[1])]
         return done
+
+    def _is_told_once(self, flag: Value) -> bool:
+        """Whether one statement alone stores a flag, for good, if it is one that others find set under a lock."""
+        name, under, _ = _name(flag).partition(UNDER)
+        if not under:
+            return True
+        if flag not in self._set_once:
+            owner = _owner(flag)
+            stores = stores_of(self._symbols, Place("field", owner, name)) if owner else ()
+            self._set_once[flag] = len(stores) == 1
+        return self._set_once[flag]
 
     def _before_start(self, context: int) -> list[tuple[str, Value]]:
         """What has surely been received when a context is started, by its starter or those that call that.
@@ -428,6 +444,11 @@ def _maker(channel: Value) -> str | None:
             return site.function
         case _:
             return None
+
+
+def _name(channel: Value) -> str:
+    """The name of a field."""
+    return channel.name if isinstance(channel, Field) else ""
 
 
 def _owner(channel: Value) -> str | None:

@@ -307,6 +307,7 @@ class Statements(Calls, Asking):
             for made in [value for value in values if value in self.holders]:
                 self.put_under[made] = (state.held, state.started)
             self._set_flag(path, values, span, state)
+            self.set_under(path, values, span, state)
         elif not self.traits.duck_typed:
             for value in values:
                 self.effects.store(path, value)  # an object made here may be another type's method's later
