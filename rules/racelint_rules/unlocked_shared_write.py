@@ -249,13 +249,16 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       while what it has started may still run, or behind a loop that ends by a flag which only the receive sets
       (`for !done { select { case <-c: done = true; case <-tick: } }`);
       likewise behind `if err := c.wait(ctx); err != nil { return err }` what
-      comes before `close(c.ready)`, if that helper returns nothing but errors where it has not received;
+      comes before `close(c.ready)`, if that helper returns nothing but errors where it has not received,
+      and behind `if !c.isUp() { return }`, if it answers so only where it has; what is started behind a receive;
     - what precedes the one `close(c)` and what follows `for range c`, or `!ok`; what precedes the one
       `ready.Store(true)` and what follows on `if ready.Load()`, also where that is asked once more under the lock under
       which it is set, and on `if s.available()`, which returns `s.ready.Load() && !s.failed`;
     - what precedes all that sets a field under a lock and what has found it set under that lock
-      (`if s.key == nil { return }`), if it is done once; one winner of `CompareAndSwap`,
+      (`if s.key == nil { return }`), if it is done once; what precedes the one store of a flag, `s.up = true`, under a
+      lock, and what has found it set under that, be it by a helper; one winner of `CompareAndSwap`,
       or of `if n.Add(1) == 1`;
+    - what precedes `server.Shutdown(ctx)` and what follows `server.Serve(listener)`, which returns then;
     - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
       before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);
     - `sync.Once`, atomics, `sync.Map`;
