@@ -75,7 +75,8 @@ class Mentions:
             self._own_words = {word for source in self._product for word in source.module.words.split()}
         name, is_nested = declared.name, "." in declared.qualname
         words = self._own_words if _is_private(name) else self._words
-        if len(name) < SHORTEST or is_nested or name in words or name.startswith(self._beginnings):
+        beginnings = tuple([each for each in self._beginnings if each.strip("_")])  # `for _ in rows` begins no name
+        if len(name) < SHORTEST or is_nested or name in words or name.startswith(beginnings):
             return False
         return self._is_imported(source.name) and not self._is_listed(source.name)
 
