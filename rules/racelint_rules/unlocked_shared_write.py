@@ -271,7 +271,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       lock and takes it back; a field that a timer is put into, and what the timer calls.
 
     In Go a struct that is stored whole has all of its fields stored (`*s = Stats{}`), and one that is copied has all of
-    them read: `return s.report`, `send(s.report)`, `x := *s`. One field is told for all.
+    them read: `return s.report`, `send(s.report)`, `x := *s`. One field is told for all. What a getter gives
+    the address of (`return &s.report`) is the field itself.
 
     What is taken out of a field that gets another container at once belongs to the taker.
 

@@ -350,12 +350,21 @@ class Operations(Body):
         if self.traits.duck_typed or (isinstance(expr, Op) and expr.operator == "address"):
             return values
         behind = isinstance(expr, Op) and expr.operator == "deref"
+        if not behind and self._leads_elsewhere(expr, values):
+            return values
         self._read_whole(expr, values, state)
         if any([isinstance(value, Fresh) for value in values]) and isinstance(expr, Name | Attr):
             found = self._declared_as(expr)
             if isinstance(found, ClassType) and self._is_by_value(found):
                 values = tuple([self._copied_again(value, self.site(expr.span, state), state) for value in values])
         return tuple([self.own_copy(value, getattr(expr, "span", None), state, behind=behind) for value in values])
+
+    def _leads_elsewhere(self, expr: Expr, values: Values) -> bool:
+        """Whether an expression gives a pointer to a struct that lies in a field or variable: `r := s.get()`."""
+        if not any([isinstance(value, Field | Global) for value in values]):
+            return False
+        found = self.types.expressions.of(self.id, expr)
+        return isinstance(found, ClassType) and not found.value
 
     def _declared_as(self, expr: Expr) -> TypeOf | None:
         """The type of a variable of this function, or of a part of one, whatever it holds."""
