@@ -13,7 +13,7 @@ from racelint.model import Scalar
 from racelint.record import Record
 from racelint.span import Span
 
-DEPTH = 7
+DEPTH = 8
 WIDTH = 4
 
 
