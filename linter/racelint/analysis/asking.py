@@ -35,6 +35,7 @@ from racelint.model import (
 from racelint.record import records
 from racelint.span import Span
 
+MOST_STATEMENTS = 8  # of a helper that only says what it finds
 NOT_STRAIGHT = (Assign, Branch, Loop, Spawn, Try, Update)
 UNDER = " set under "  # between the names of a flag and of the lock under which it is set
 UNSET = "unset under"  # what stands for a flag that was found so while a lock was held
@@ -195,7 +196,9 @@ class Asking(Tallies):
 
 
 def _only_returns(body: Block, returned: Jump) -> bool:
-    """Whether a function comes to one return, by one way, on which it gives nothing a value."""
+    """Whether a short function comes to one return, by one way, on which it gives nothing a value."""
+    if len(body) > MOST_STATEMENTS:
+        return False
     parts = list(records(body))
     jumps = [part for part in parts if isinstance(part, Jump)]
     return jumps == [returned] and not any([isinstance(part, NOT_STRAIGHT) for part in parts])

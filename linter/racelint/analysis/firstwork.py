@@ -47,8 +47,10 @@ class FirstWork:
         return self._is_later(first, second) or self._is_later(second, first)
 
     def _is_later(self, spot: Spot, other: Spot) -> bool:
+        if other.entry.context == spot.entry.context:
+            return False
         made, way = self._made(spot)
-        if made is None or other.entry.context == spot.entry.context:
+        if made is None:
             return False
         channels = [channel for operation, channel in self._signals.done(other) if operation == TAKE]
         return any(self._is_made_with(made, channel) and not self._may_be_given(channel, way) for channel in channels)
