@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.go_programs import body, function, lower
 
+from racelint.analysis.branching import blocks
 from racelint.languages import SourceProblem
 from racelint.languages.go import FRONT_END
 from racelint.languages.go.modules import package_names
@@ -163,6 +164,11 @@ def test_an_if_with_a_statement_before_its_test():
     assert branch.test.operator == "is not"
     assert branch.then[0].kind == "raise"
     assert isinstance(branch.orelse[0], Branch)
+
+
+def test_a_switch_may_have_a_thousand_cases():
+    cases = "".join(f"case {number}:\n\tf()\n" for number in range(1000))
+    assert sum(1 for _ in blocks(body(f"switch a {{\n{cases}}}"))) > 1000
 
 
 def test_a_loop_of_three_clauses():

@@ -205,11 +205,12 @@ def holding(method: Function, start: Span) -> frozenset[str]:
 
 def blocks(body: Block) -> Iterator[Block]:
     """A block and all that its statements consist of, those of loops, too."""
-    yield body
-    for stmt in body:
-        inner = (stmt.body, stmt.orelse) if isinstance(stmt, Loop) else _blocks(stmt)
-        for block in inner:
-            yield from blocks(block)
+    todo = [body]
+    while todo:  # a switch may have a thousand cases, each in the other branch of the one before
+        block = todo.pop()
+        yield block
+        inner = [(s.body, s.orelse) if isinstance(s, Loop) else _blocks(s) for s in block]
+        todo += reversed([part for parts in inner for part in parts])
 
 
 def _holds(block: Block, spot: Span) -> bool:
