@@ -41,7 +41,7 @@ def arriving(text):
     ("text", "types"),
     [
         ("func f() *worker { return &worker{out: &Plain{}} }", {"Plain"}),
-        ("func f() *worker { return &worker{&Plain{}} }", None),
+        ("func f() *worker { return &worker{&Plain{}} }", {"Plain"}),
         ("func f(w *worker) { w.out = &Plain{}; w.out = nil }", {"Plain"}),
         ("func f(w *worker) { w.out, _ = made() }\nfunc made() (Sink, error) { return &Tally{}, nil }", {"Tally"}),
         ("func f(w *worker) { w.out = pick(1) }\nfunc pick(n int) (s Sink) {\n\tif n > 1 {\n\t\ts = &Tally{}\n\t}\n"
