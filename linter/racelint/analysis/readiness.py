@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from racelint.analysis.branching import arms, blocks, leaves
 from racelint.analysis.contexts import Context, Contexts
@@ -76,8 +76,17 @@ class Readiness:
 
     def is_always_given(self, place: Place) -> bool:
         """Whether whoever makes an object of a type gives it something for a field, in the literal."""
-        made = {(f, span) for f, done in self._effects.items() for span, made in done.made if made == place.owner}
-        return bool(made) and made <= self._givers(place)
+        made = self._made.get(place.owner)
+        return made is not None and made <= self._givers(place)
+
+    @cached_property
+    def _made(self) -> dict[str, set[tuple[str, Span]]]:
+        """Where objects of each type are made, by their functions."""
+        found: dict[str, set[tuple[str, Span]]] = defaultdict(set)
+        for function, effects in self._effects.items():
+            for span, made in effects.made:
+                found[made].add((function, span))
+        return dict(found)
 
     def _givers(self, place: Place) -> frozenset[tuple[str, Span]]:
         """The literals, by their functions, that give something for a field."""
