@@ -5,12 +5,14 @@ They are put around one another in any order: behind a field of one lies any of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from racelint.analysis.effects import CallSite
+from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.state import surely_held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
-from racelint.analysis.values import Field
+from racelint.analysis.values import Field, Param
 
 
 class Passed(NamedTuple):
@@ -67,3 +69,40 @@ class Decorating:
                     found.setdefault(part, set()).add(whole)
             self._wholes[interface] = {part: frozenset(wholes) for part, wholes in found.items()}
         return self._wholes[interface]
+
+
+class LockingDecorators:
+    """Finds calls of an interface's method that may lead to a decorator first which takes a lock.
+
+    `func (l *locked) Put(k string) { l.mu.Lock(); l.inner.Put(k); l.mu.Unlock() }`: whoever writes one gives it to
+    those who call at once.
+    """
+
+    def __init__(self, symbols: Symbols, types: Types, effects: Mapping[str, Effects]) -> None:
+        self._symbols = symbols
+        self._types = types
+        self._effects = effects
+        self._locking: dict[str, bool] = {}  # whether methods pass their call on under a lock
+
+    def may_stand_before(self, site: CallSite, methods: list[str]) -> bool:
+        """Whether what arrives is not known, and one of the methods passes the call on under a lock: to the others."""
+        if site.receiver is None or not any(map(self._locks_another, methods)):
+            return False
+        name = self._symbols.functions[methods[0]][1].name
+        return self._types.arriving.methods(site.receiver, name) is None
+
+    def _locks_another(self, method: str) -> bool:
+        """Whether a method passes its call on, under a lock, to an interface's method in a field of its object."""
+        if method not in self._locking:
+            effects = self._effects.get(method)
+            calls = effects.calls.values() if effects is not None else ()
+            self._locking[method] = any([self._is_passed_on(site, method) for site in calls if site.held])
+        return self._locking[method]
+
+    def _is_passed_on(self, site: CallSite, method: str) -> bool:
+        own = isinstance(site.receiver, Field) and site.receiver.base == Param(method, 0)
+        inner = self._types.class_of(site.receiver) if own and site.receiver is not None else None
+        if inner is None or not isinstance(site.callee, str) or not surely_held(site.held):
+            return False
+        alike = self._symbols.functions[site.callee][1].name == self._symbols.functions[method][1].name
+        return alike and self._symbols.is_ordered_by_steps(method) and self._types.arriving.is_interface(inner)

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from racelint.analysis.branching import loops_around
 from racelint.analysis.contexts import targets
+from racelint.analysis.decorating import LockingDecorators
 from racelint.analysis.effects import CallSite, Effects, Start
 from racelint.analysis.places import Located, Places
 from racelint.analysis.product import Product
-from racelint.analysis.state import ALWAYS, Conditions, Predicate, surely_held
+from racelint.analysis.state import ALWAYS, Conditions, Predicate
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import RESULTS
 from racelint.analysis.types import Types
@@ -57,7 +58,7 @@ class Edges:
         self._product = product
         self._kept: dict[tuple[str, str], dict[FunctionValue, Names]] = defaultdict(dict)
         self._given: dict[tuple[str, str], dict[FunctionValue, Names]] = defaultdict(dict)  # to what is started
-        self._locking: dict[str, bool] = {}  # whether methods pass their call on under a lock
+        self._locking = LockingDecorators(symbols, types, product.effects)
         self.calls: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
         self.called: set[str] = set()
         self.sites: dict[tuple[str, Span, str], CallSite] = {}
@@ -173,7 +174,7 @@ class Edges:
         for site in effects.calls.values():
             if isinstance(callee := site.callee, str):
                 overrides = self._overrides(site, function_id)
-                if function_id not in overrides and self._may_be_behind_lock(site, overrides):
+                if function_id not in overrides and self._locking.may_stand_before(site, overrides):
                     site = site._replace(certain=False)
                 self._edge(function_id, callee, self._if_given(site, callee))
                 if len(overrides) > MOST_OVERRIDES:
@@ -187,29 +188,6 @@ class Edges:
             for target, needs in self._named(callee):
                 found = site._replace(receiver=foreign(target.receiver), needs=site.needs | needs)
                 self._edge(function_id, target.function, found)
-
-    def _may_be_behind_lock(self, site: CallSite, overrides: list[str]) -> bool:
-        """Whether what arrives is not known, and one of the methods passes the call on under a lock: to the others."""
-        if site.receiver is None or not any(map(self._locks_another, overrides)):
-            return False
-        name = self._symbols.functions[overrides[0]][1].name
-        return self._types.arriving.methods(site.receiver, name) is None
-
-    def _locks_another(self, method: str) -> bool:
-        """Whether a method passes its call on, under a lock, to an interface's method in a field of its object."""
-        if method not in self._locking:
-            effects = self._product.effects.get(method)
-            calls = effects.calls.values() if effects is not None else ()
-            self._locking[method] = any([self._is_passed_on(site, method) for site in calls if site.held])
-        return self._locking[method]
-
-    def _is_passed_on(self, site: CallSite, method: str) -> bool:
-        own = isinstance(site.receiver, Field) and site.receiver.base == Param(method, 0)
-        inner = self._types.class_of(site.receiver) if own and site.receiver is not None else None
-        if inner is None or not isinstance(site.callee, str) or not surely_held(site.held):
-            return False
-        alike = self._symbols.functions[site.callee][1].name == self._symbols.functions[method][1].name
-        return alike and self._symbols.is_ordered_by_steps(method) and self._types.arriving.is_interface(inner)
 
     def _if_given(self, site: CallSite, callee: str) -> CallSite:
         """A call on a parameter leads to a method only if that is given no object of a type that has another one."""

@@ -6,7 +6,8 @@ merged: a lock counts as held only if every way there holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
@@ -421,6 +422,15 @@ def _each_turn(known: CallSite, held: tuple[Held, ...]) -> tuple[tuple[Held, ...
     if held not in turns:
         return (*turns, held if len(turns) < MOST_TURNS else ())
     return turns if len(turns) > 1 else ()
+
+
+def where_made(effects: Mapping[str, Effects]) -> dict[str, list[tuple[str, Span]]]:
+    """Where objects of each type are made, by the functions that make them."""
+    found: dict[str, list[tuple[str, Span]]] = defaultdict(list)
+    for function, done in effects.items():
+        for span, type_id in done.made:
+            found[type_id].append((function, span))
+    return dict(found)
 
 
 def is_shared_path(path: Value) -> bool:

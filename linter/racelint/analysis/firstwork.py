@@ -70,8 +70,9 @@ class FirstWork:
                 return None, []
             way.append(Step(came.caller, came.span, site.running))
             path, function, entry = rebased(path, start, given), came.caller, came.entry
-        is_own = isinstance(start, Fresh) and start not in self._effects[function].exposed
-        return (start, way) if is_own and isinstance(start, Fresh) else (None, [])
+        if isinstance(start, Fresh) and start not in self._effects[function].exposed:
+            return start, way
+        return None, []
 
     def _is_made_with(self, made: Fresh, channel: Value) -> bool:
         """Whether a channel is one that was made for a field of an object, by who has made that."""

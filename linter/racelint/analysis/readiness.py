@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 from racelint.analysis.branching import arms, blocks, leaves
 from racelint.analysis.contexts import Context, Contexts
-from racelint.analysis.effects import CallSite, Effects
+from racelint.analysis.effects import CallSite, Effects, where_made
 from racelint.analysis.identity import Identity
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place
@@ -77,16 +77,11 @@ class Readiness:
     def is_always_given(self, place: Place) -> bool:
         """Whether whoever makes an object of a type gives it something for a field, in the literal."""
         made = self._made.get(place.owner)
-        return made is not None and made <= self._givers(place)
+        return made is not None and self._givers(place).issuperset(made)
 
     @cached_property
-    def _made(self) -> dict[str, set[tuple[str, Span]]]:
-        """Where objects of each type are made, by their functions."""
-        found: dict[str, set[tuple[str, Span]]] = defaultdict(set)
-        for function, effects in self._effects.items():
-            for span, made in effects.made:
-                found[made].add((function, span))
-        return dict(found)
+    def _made(self) -> dict[str, list[tuple[str, Span]]]:
+        return where_made(self._effects)
 
     def _givers(self, place: Place) -> frozenset[tuple[str, Span]]:
         """The literals, by their functions, that give something for a field."""

@@ -8,11 +8,12 @@ registered, if only a function that runs once goes both ways, one after the othe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from racelint.analysis.branching import are_alternatives, loops_around
 from racelint.analysis.contexts import Contexts, Entry, targets
-from racelint.analysis.effects import Effects
+from racelint.analysis.effects import Effects, where_made
 from racelint.analysis.memory import Memory
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
@@ -183,15 +184,11 @@ class Startup:
         context = self._contexts.roots[index]
         if context.starter is not None and context.span is not None:
             return [(context.starter, context.span)]
-        return self._memory.registered(called) or self._makings(self._symbols.owner_of(called))
+        return self._memory.registered(called) or self._made.get(self._symbols.owner_of(called), ())
 
-    def _makings(self, type_id: str) -> Sequence[tuple[str, Span]]:
-        return [
-            (function, span)
-            for function, effects in self._effects.items()
-            for span, made in effects.made
-            if made == type_id and type_id
-        ]
+    @cached_property
+    def _made(self) -> dict[str, list[tuple[str, Span]]]:
+        return where_made(self._effects)
 
     def _is_of_other_program(self, function: str, entry: Entry, step: Step) -> bool:
         """Whether a way starts at the `main` of a program that does not come by a step."""
