@@ -10,7 +10,7 @@ from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry, targe
 from racelint.analysis.effects import CONTAINERS, Access, Effects, is_constant
 from racelint.analysis.identity import Identity
 from racelint.analysis.importing import Importing
-from racelint.analysis.lifecycle import decodes, prepares, serves
+from racelint.analysis.lifecycle import begins, decodes, prepares, serves
 from racelint.analysis.memory import Memory
 from racelint.analysis.modes import Mode, are_apart
 from racelint.analysis.objects import ALIVE, HANDLER, OWN, SHARED
@@ -409,6 +409,8 @@ class Goroutines:
             return 1  # by whoever decodes an object that he has made, under his locks
         if caller.is_write and any(prepares(self._symbols.functions[f][1].name) for f in self._ways.functions(caller)):
             return 1  # first an object is made and filled, then it is put into service
+        if self._begins(caller) and not self._are_related(write, other):
+            return 1  # likewise, in ways that mostly cannot be seen
         if caller.is_write and (served or place.kind == "global" or self._callers.configures(caller)):
             return 1  # mostly configuration, before anything runs
         if place.kind == "global" and not (context.starter or context.function).startswith(f"{place.owner}:"):
@@ -418,6 +420,10 @@ class Goroutines:
         if caller.receiver == ALIVE:
             return 2  # its maker goes on with what runs
         return min(2, self._callers.beside(write, other, context))
+
+    def _begins(self, caller: Spot) -> bool:
+        """Whether a caller comes to an access as the life of an object begins."""
+        return begins(self._symbols.functions[self._contexts.root(caller.function, caller.entry)][1].name)
 
 
 def _is_of_its_run(spot: Spot, context: Context) -> bool:

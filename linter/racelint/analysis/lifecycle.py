@@ -67,6 +67,11 @@ def prepares(name: str) -> bool:
     return CAPITAL.split(name)[0].lower() in STARTING | {"new", "bootstrap", "prepare", "restore"}
 
 
+def begins(name: str) -> bool:
+    """Whether the life of an object begins with a call of a function, be it anew: `OpenStore`, `Connect`, `Reset`."""
+    return prepares(name) or CAPITAL.split(name)[0].lower() in ("connect", "reset")
+
+
 def decodes(name: str) -> bool:
     """Whether a decoder calls a method to fill an object: `UnmarshalJSON`, `UnmarshalYAML`."""
     return CAPITAL.split(name)[0] == "Unmarshal"
