@@ -46,7 +46,7 @@ class CacheMutation:
     `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
     object once the function at hand has had it, `of_object` that an object remembers it of itself, `unsure` that what
     remembers it may give copies, `forgotten` that nobody in the repository calls the function, or the one that makes
-    the change.
+    the change, `own` that it is no part of a cluster's resource, as far as can be seen.
     """
 
     kind: str
@@ -75,6 +75,7 @@ class CacheMutation:
     of_object: bool
     unsure: bool
     forgotten: bool
+    own: bool
     handler: str = ""
 
 
@@ -128,7 +129,13 @@ class CacheTeller:
             of_object=origin.kind == "memo" and self._memos.is_of_object(origin.by),
             unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),
             unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
+            own=not self._is_of_resource(origin.start),
         )
+
+    def _is_of_resource(self, path: Value) -> bool:
+        """Whether something is, or lies in, a part that all resources of a cluster have: `pod.ObjectMeta`."""
+        parts = self._summaries.knowledge.sharing.inline
+        return any(isinstance(each, Field) and each.name in parts for each in prefixes(path))
 
     def _is_own_entry(self, write: CacheWrite) -> bool:
         """Whether nobody but the function at hand gets what is changed, which it overwrites first of all."""
