@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from racelint.analysis import counting, meanwhile
 from racelint.analysis.asking import Asking
 from racelint.analysis.existence import drop_missing
-from racelint.analysis.failing import NOTHING
+from racelint.analysis.failing import NOTHING, Variable
 from racelint.analysis.paths import root, uncopied, unite
 from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
@@ -219,7 +219,7 @@ class Conditions(Asking):
 
     def _ended_by(self, test: Expr, state: State) -> tuple[State | None, State | None]:
         """Where a counter of what was started is at zero, all of it has ended; a flag may say so, too."""
-        refuted = {outcome: meanwhile.refuted(test, state, outcome=outcome) for outcome in (True, False)}
+        refuted = {outcome: self.ended_by(meanwhile.refuted(test, state, outcome=outcome)) for outcome in (True, False)}
         yes, no = self._branch_on(test, state)
         for outcome, after in ((True, yes), (False, no)):
             if after is not None and refuted[outcome]:
@@ -230,6 +230,21 @@ class Conditions(Asking):
                 self.last_out(test, after, outcome=outcome)
                 self.first_in(test, after, outcome=outcome)
         return yes, no
+
+    def ended_by(self, refuted: Iterable[tuple[Span, Variable]]) -> list[Span]:
+        """What has ended where a variable says so, if nobody but this function stores to that."""
+        cells, others = self.function.cells, self.function.bindings
+        names = [(span, v.name if isinstance(v, Captured) else v, isinstance(v, Captured)) for span, v in refuted]
+        return [
+            span for span, name, shared in names
+            if name not in self.pointed and f"{name}()" not in others and shared == (name in cells)
+        ]  # fmt: skip
+
+    def find_something(self, base: Expr, owners: Values, state: State) -> None:
+        """A field of what a variable holds is stored: nothing has no fields, so that it holds something."""
+        made = len(owners) == 1 and not self.traits.duck_typed and type(owners[0]) is Result
+        if made and isinstance(base, Name) and base.scope == "local":
+            state.assumptions.setdefault(Predicate(owners[0], "none"), False)
 
     def _direct(self, test: Expr, state: State) -> list[Read]:
         """The reads behind a variable that is itself what is tested: `x`, `not x`, `x is None`, `key in x`.

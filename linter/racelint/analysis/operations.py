@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from racelint.analysis import meanwhile
 from racelint.analysis.body import Body
 from racelint.analysis.effects import WHOLE, is_shared_path
 from racelint.analysis.existence import says_of
@@ -28,6 +29,7 @@ from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
     UNKNOWN,
+    Builtin,
     Cached,
     Captured,
     Copy,
@@ -47,7 +49,7 @@ from racelint.analysis.values import (
     Value,
     Values,
 )
-from racelint.model import Attr, Build, Call, Cast, Expr, Item, Make, Name, Op
+from racelint.model import Attr, Build, Call, Cast, Const, Expr, Item, Make, Name, Op
 from racelint.span import Span
 
 OPERATIONS = frozenset({
@@ -90,8 +92,11 @@ class Operations(Body):
             case Op(operator="receive", operands=(channel,), span=span):
                 channels = self.evaluate(channel, state)
                 channels = tuple([value for value in channels if value != NONE]) or channels  # that one waits for ever
+                state.end(self.ended_by(meanwhile.refuted_by_receive(channel, state)))
                 received = unite([self._received(value, span, state) for value in channels])
                 self.tell_of(TAKE, channels, span, state)
+                if isinstance(channel, Name) and self._gives_once(channel):
+                    state.assign(channel.name, (NONE,))  # nothing more comes from there, either
                 if says_of(self.site(span, state)) not in received:  # a false that was received closes nothing
                     self.received[span] = channels
                 self.pass_turnstile("receive", channels, span, state)
@@ -209,6 +214,25 @@ class Operations(Body):
         taken = Result(self.site(span, state), self.types.text(received))
         self.take_out(taken, value)
         return (taken,)
+
+    def _gives_once(self, channel: Name) -> bool:
+        """Whether a variable of this function alone holds channels from which one thing comes at most."""
+        held = self.function.bindings.get(channel.name, ())
+        return (
+            channel.scope == "local" and channel.name not in self.function.cells | self.pointed
+            and any([isinstance(value, Attr | Call) for value in held])
+            and all([value == Const(None) or self._is_of_timer(value) for value in held])
+        )  # fmt: skip
+
+    def _is_of_timer(self, value: Expr) -> bool:
+        """Whether a call gives a channel through which one thing comes at most, or the timer whose field it is."""
+        field = value.name if isinstance(value, Attr) else ""
+        made = value.base if isinstance(value, Attr) else value
+        if not isinstance(made, Call):
+            return False
+        called = only(self.evaluate(made.func, State()))
+        row = self.knowledge.does(called.name, "gives-once") if isinstance(called, Builtin) else None
+        return row is not None and row.returns == field
 
     def _only_signals(self, channel: Value) -> bool:
         """Whether nothing is sent through a channel but the fact itself: `chan struct{}`."""

@@ -190,6 +190,7 @@ class Statements(Calls, Asking):
                     self._store(self.variable(name, scope), values, target.span, state)
             case Attr(base=base, name=name, span=span):
                 owners = self.evaluate(base, state)
+                self.find_something(base, owners, state)
                 self.sink, self.several = base, len(owners) > 1
                 for owner in owners:
                     paths = [self.place(holder, name) for holder in self.promoting(owner, name, state)]
