@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +12,7 @@ from racelint.analysis.branching import blocks, ends_with, raises_behind
 from racelint.analysis.cancelling import Cancelling
 from racelint.analysis.effects import CALLABLE, CHOSEN, CONTENT, IN_PLACE, MEASURED, TOLD, Access, Effects, Start
 from racelint.analysis.existence import tied
-from racelint.analysis.failing import Done, Ends
+from racelint.analysis.failing import Done, Ends, Variable
 from racelint.analysis.flow import Flow
 from racelint.analysis.paths import (
     Substitute,
@@ -522,6 +522,14 @@ class Body(Flow[State, Frame]):
         """An object is changed in place."""
 
     @abstractmethod
+    def ended_by(self, refuted: Iterable[tuple[Span, Variable]]) -> list[Span]:
+        """What has ended where a variable says so, if nobody but this function stores to that."""
+
+    @abstractmethod
+    def find_something(self, base: Expr, owners: Values, state: State) -> None:
+        """A field of what a variable holds is stored: nothing has no fields, so that it holds something."""
+
+    @abstractmethod
     def keep_function(self, type_id: str, name: str, values: Values) -> None:
         """A field is given values: functions among them are called by whoever has the object."""
 
@@ -817,6 +825,7 @@ class Body(Flow[State, Frame]):
         told = [(outcome, self._told_to_callers(done) - self.summary.told) for outcome, done in by_outcome]
         self.summary.told_if = {outcome: done for outcome, done in told if done}
         self.summary.closes = frozenset([path for operation, path, _ in self.effects.told if operation == "close"])
+        self.summary.renewed = {group for group in self.summary.renewed if not self._is_own(group)}  # new at each call
         self.summary.last_words = lastwords.of(self.effects, self._last_words_of_callees())
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
