@@ -816,6 +816,7 @@ class Body(Flow[State, Frame]):
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
             self.summary.told = self._told_to_callers(final.told[0] | waited)
+            self.effects.told_at_end = final.told[0]
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}

@@ -10,6 +10,8 @@ from racelint.analysis.values import Builtin, Captured, Value
 from racelint.knowledge import Knowledge
 from racelint.model import Assign, Attr, Call, Const, Expr, Item, Make, Name, Op
 
+CONTEXT = "context at line "  # how what stands for a context begins
+
 
 class Cancelling:
     """Finds what stands for a context in the functions that have it, or what cancels it."""
@@ -27,7 +29,7 @@ class Cancelling:
         owner, calls = self._made(function_id, expr)
         if owner is None or not calls or not all([self._is_own(owner, call, calls) for call in calls]):
             return None
-        return Captured(owner, f"context at line {', '.join(sorted({str(call.span.line) for call in calls}))}")
+        return Captured(owner, CONTEXT + ", ".join(sorted({str(call.span.line) for call in calls})))
 
     def is_timed(self, function_id: str, expr: Expr) -> bool:
         """Whether time may end the context that a variable holds, too."""
@@ -129,3 +131,8 @@ def _is_only_called(part: object, name: str) -> bool:
             return all(_is_only_called(inner, name) for inner in part)
         case _:
             return True
+
+
+def is_context(path: Value) -> bool:
+    """Whether something stands for a context, which several may end."""
+    return isinstance(path, Captured) and path.name.startswith(CONTEXT)

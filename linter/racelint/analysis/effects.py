@@ -213,6 +213,7 @@ class Effects:
     launchers: dict[tuple[str, str], Values] = field(default_factory=dict)  # what such fields of types are given here
     waits: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # calls that wait for what was started; locks
     joined_at_end: int = 0  # what has surely ended when the function is left
+    told_at_end: frozenset[tuple[str, Value]] = frozenset()  # what has surely been done with channels then
     told: dict[tuple[str, Value, Span], frozenset[tuple[str, Value]]] = field(default_factory=dict)
     # what is done with channels and groups, and where; what had surely been done with others by then
     told_by: dict[tuple[str, Value, Span], tuple[Held, ...]] = field(default_factory=dict)  # flags of who does that

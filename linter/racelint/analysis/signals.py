@@ -14,6 +14,7 @@ from collections.abc import Iterator, Set
 from racelint.analysis.asking import UNDER
 from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import comes_first, is_looped, is_never_behind, loops_around
+from racelint.analysis.cancelling import is_context
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import Access, Effects
 from racelint.analysis.gates import stores_of
@@ -100,7 +101,9 @@ class Signals:
                     or (operation == "close" and _owner(channel) == self._owner_of(spot) == self._owner_of(other))
                 )
                 and (
-                    self._is_sure(operation, reached, channel) or self._is_first_word(spot, operation, reached, channel)
+                    self._is_sure(operation, reached, channel)
+                    or self._is_first_word(spot, operation, reached, channel)
+                    or (operation == "close" and self._is_the_close(spot, reached, channel))
                 )
             )
             or (operation in GIVES and reached == TAKE and self._is_of_the_first(spot, channel))
@@ -288,6 +291,23 @@ class Signals:
         assert self._uses is not None
         givers = {function for taken, (function, _) in self._uses[channel] if not taken}
         return len(givers) == 1 and not self._has_given(spot, channel)
+
+    def _is_the_close(self, spot: Spot, reached: str, channel: Value) -> bool:
+        """Whether a function on the way to an access surely closes a channel: nobody else has, since that panics.
+
+        Others may close those of other objects, or run in its stead: `defer close(s.done)` in two kinds of workers.
+        Where others send something, only who has come to the end of it knows of the close.
+        """
+        given = self._count(channel, taking=False)
+        if is_context(channel):
+            return False
+        if reached != CLOSED and (reached != TAKE or given != len(self._closes.get(channel, ()))):
+            return False
+        return any(
+            operation == "close" and self.channel(path, function, entry) == channel
+            for function, entry, _, _ in self._levels(spot)
+            for operation, path in self._effects[function].told_at_end
+        )
 
     def _has_given(self, spot: Spot, channel: Value) -> bool:
         """Whether something may have been given to a channel, on the way to an access."""
