@@ -482,13 +482,17 @@ class Replay(Locking, Origins, Owning, Touching):
                     self.wait_for_group(known[0], state)
 
     def _as_known(self, operation: str, path: Value, substitute: Substitute) -> Values:
-        """What holds a channel that a callee knows, in the terms of its caller; a number is in its variable itself."""
+        """What holds a channel that a callee knows, in the terms of its caller; a number is in its variable itself.
+
+        So is a channel that a call has made, for what it has started as well as for the function that it has given.
+        """
         found = substitute(path) if isinstance(root(path), Param | Captured) else (path,)
         known = tuple([self.kept_at(value) for value in found])
-        is_number = isinstance(path, Captured) and all(
-            [isinstance(value, Literal | Result | Unknown) for value in known]
-        )
-        return (path,) if operation in OF_COUNTERS and is_number else known
+        if not isinstance(path, Captured):
+            return known
+        is_number = all([isinstance(value, Literal | Result | Unknown) for value in known])
+        is_of_callee = all([isinstance(value, Fresh) and value.site.origin is not None for value in known])
+        return (path,) if (operation in OF_COUNTERS and is_number) or is_of_callee else known
 
     def _replay_stores(
         self, function_id: str, summary: Summary, substitute: Substitute, call: Span, state: State
