@@ -8,7 +8,7 @@ follows `wg.Wait()`, whoever waits; that each object has its own group is taken 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Set
 
 from racelint.analysis.asking import UNDER
@@ -44,11 +44,13 @@ class Signals:
         self._given: dict[Value, list[tuple[str, Value]]] = {}
         self._closed: dict[Value, list[tuple[str, Value]]] = {}
         self._givers: dict[Value, frozenset[str]] = {}  # what all hold that give something to a channel
+        self._givers_at: dict[Value, list[tuple[str, Entry]]] = defaultdict(list)  # who does, in which state
         self._firsts: dict[Value, list[tuple[str, Entry, Span]]] = defaultdict(list)  # who does, not having received
         self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
         self._set_once: dict[Value, bool] = {}
         self._started: dict[int, list[tuple[str, Value]]] = {}  # what has been done before a context is started
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
+        self._calls = Counter([callee for _, _, callee in contexts.sites])
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
@@ -222,7 +224,27 @@ class Signals:
     def _before_given(self, channel: Value, reached: str) -> list[tuple[str, Value]]:
         """What has surely been done when something is given to a channel, or when it is closed."""
         self._count(channel, taking=False)
-        return (self._closed if reached == CLOSED else self._given).get(channel, [])
+        before = (self._closed if reached == CLOSED else self._given).get(channel, [])
+        return [*before, *self._by_callers_of_givers(channel)]
+
+    def _by_callers_of_givers(self, channel: Value) -> list[tuple[str, Value]]:
+        """What all have surely done by then that have called who gives something to a channel.
+
+        `close(n.quit); n.group.Wait(); n.log.end()`: who is told to end by that comes after the group.
+        """
+        each = [self._done_above(function, entry) for function, entry in self._givers_at.get(channel, ())]
+        return list(set.intersection(*each)) if each else []
+
+    def _done_above(self, function: str, entry: Entry) -> set[tuple[str, Value]]:
+        """What those that have called a function, each at one spot alone, have done with channels when they call it."""
+        done: set[tuple[str, Value]] = set()
+        for caller, around, told, _ in self.levels_above(function, entry):
+            if self._calls[function] != 1:
+                break
+            known = [(operation, self.channel(path, caller, around)) for operation, path in told[0]]
+            done.update([(operation, channel) for operation, channel in known if channel is not None])
+            function = caller
+        return done
 
     def _later(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
         """What is done with channels only after an access; who calls may do again what has been done by then."""
@@ -380,6 +402,7 @@ class Signals:
                             continue
                         self._uses[found].add((operation in (TAKE, WAIT, OUT, CLOSED), (function_id, span)))
                         if operation in GIVES:
+                            self._givers_at[found].append((function_id, entry))
                             by = self._places.locks(effects.told_by[operation, path, span]) | entry.locks
                             self._givers[found] = self._givers.get(found, by) & by
                             earlier = [(o, c) for o, p in before if (c := self.channel(p, function_id, entry))]
