@@ -231,7 +231,7 @@ class Body(Flow[State, Frame]):
     def tell_of(self, operation: str, channels: Values, span: Span, state: State) -> None:
         """Remember what is done with channels that others know."""
         paths = tuple([self.kept_at(value) for value in channels])
-        if all([isinstance(path, Captured | Param | Global | Field) for path in paths]):
+        if all([isinstance(path, Captured | Param | Global | Field) or _is_given(path) for path in paths]):
             self.tell(operation, paths, span, state)
             if operation == CLOSED and len(paths) == 1 and state.running:
                 self._wait_for_closer(paths[0], span, state)
@@ -985,3 +985,8 @@ class Collecting:
         self._body.emitted = self._outer
         if self._outer is not None:
             self._outer.extend(self._events)
+
+
+def _is_given(channel: Value) -> bool:
+    """Whether a call has given a channel that was made for it."""
+    return isinstance(channel, Fresh) and channel.site.origin is not None

@@ -222,7 +222,7 @@ class Effects:
     renewals: set[tuple[Value, Span]] = field(default_factory=set)  # groups that get new members, and where
     counted_up: set[Value] = field(default_factory=set)  # counters that go up here
     without_room: set[Value] = field(default_factory=set)  # channels that are made here without room
-    own_channels: dict[Fresh, Field] = field(default_factory=dict)  # made here, and the fields that hold them
+    own_channels: dict[Fresh, Field | Captured] = field(default_factory=dict)  # made here, and what holds them
     given_back: set[str] = field(default_factory=set)  # types of what is put back into pools
     counts: dict[str, Values] = field(default_factory=dict)  # numbers that libraries are given, by "package.Type.Field"
     of_call: set[Span] = field(default_factory=set)  # stores of what this very call was given, or a part of it

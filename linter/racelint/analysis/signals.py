@@ -23,11 +23,12 @@ from racelint.analysis.places import FLAG_MARK, Place, Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Captured, Field, Fresh, Global, Param, TypeValue, Value
+from racelint.analysis.values import Captured, Field, Fresh, Global, Param, Site, TypeValue, Value
 from racelint.model import Eval
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
+MOST_GIVEN = 2  # calls through which one is given back
 
 
 class Signals:
@@ -422,7 +423,7 @@ class Signals:
     def channel(self, path: Value, function: str, entry: Entry, steps: int = MOST_STEPS) -> Value | None:
         """The variable that a channel was made for, up the calls and starts that lead here."""
         if isinstance(path, Fresh):
-            path = self._effects[path.site.function].own_channels.get(path, path)
+            path = self._kept_at(path)
         if isinstance(path, Global | Fresh) or (isinstance(path, Field) and isinstance(path.base, TypeValue)):
             return path
         if isinstance(path, Field):
@@ -444,6 +445,24 @@ class Signals:
             given = self._contexts.given(came, function, path)
             return self.channel(given, came.caller, came.entry, steps - 1) if given is not None else None
         return self._started_with(path, entry, steps)
+
+    def _kept_at(self, made: Fresh) -> Value:
+        """The field that holds a channel, or, where a call has given it, the variable of the function that has made it.
+
+        `<-s.run()`, where that is `done := make(chan bool); go func() { s.work(); close(done) }(); return done`.
+        """
+        effects, origin = self._effects[made.site.function], made.site.origin
+        if made in effects.own_channels or origin is None:
+            return effects.own_channels.get(made, made)
+        called = {callee for span, callee in effects.calls if span == made.site.span and isinstance(callee, str)}
+        for _ in range(MOST_GIVEN):
+            for callee in called & self._effects.keys():
+                own = self._effects[callee].own_channels.get(Fresh(made.type, Site(callee, origin)))
+                if isinstance(own, Captured):
+                    return own
+            inner = [each for callee in called & self._effects.keys() for _, each in self._effects[callee].calls]
+            called = {callee for callee in inner if isinstance(callee, str)}
+        return made
 
     def _started_with(self, parameter: Param, entry: Entry, steps: int) -> Value | None:
         """What a goroutine was given at its start."""

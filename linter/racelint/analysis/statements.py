@@ -287,6 +287,8 @@ class Statements(Calls, Asking):
             seen = name in self.function.cells or self.types.container(value) is not None
             if isinstance(value, Fresh) and (seen or self.lock_kind(value)):
                 self.shared_locals.setdefault(value, Captured(self.id, name))
+                if value.type.startswith("chan") and value.site.origin is None:
+                    self.effects.own_channels.setdefault(value, Captured(self.id, name))
                 if value.type.startswith("chan") and self.place(value, "size") not in state.heap:
                     self.effects.without_room.add(Captured(self.id, name))
 
