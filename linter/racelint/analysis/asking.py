@@ -47,20 +47,25 @@ class Asking(Tallies):
     def ask_flag(
         self, asked: Expr, found_set: State | None, found_unset: State | None, compared: Expr | None = None
     ) -> None:
-        """Note what a test of a call says of flags; `compared` is what the call's result is compared with, if it is."""
-        if not isinstance(asked, Call):
+        """Note what a test of a call says of flags; `compared` is what the call's result is compared with, if it is.
+
+        Or of a variable that holds the result: `first := s.closed.CompareAndSwap(false, true); if !first { return }`.
+        """
+        call = self._meant(asked)
+        if not isinstance(call, Call):
             return
-        for ask in self._asks(asked, found_set or found_unset):
+        for ask in self._asks(call, found_set or found_unset):
             one, other = (found_set, found_unset) if ask.outcome else (found_unset, found_set)
             plain = compared is None or isinstance(compared, Const)
             if plain and self.knowledge.does(ask.name, "asks"):
                 if one is not None:
-                    self.tell(TAKE, (self.kept_at(ask.flag),), asked.span, one)
-                self._find_unset(ask.flag, asked.span, other if ask.both else None)
+                    self.tell(TAKE, (self.kept_at(ask.flag),), call.span, one)
+                now = ask.both and call is asked  # by what locks a variable got its value is not known
+                self._find_unset(ask.flag, call.span, other if now else None)
             if plain and self.knowledge.does(ask.name, "claims"):
-                self._claim(ask, asked.span, one)
+                self._claim(ask, call.span, one)
             if self.knowledge.does(ask.name, "swaps") and _tells_who_was_first(ask.stored, compared):
-                self._claim(ask, asked.span, other)
+                self._claim(ask, call.span, other)
 
     def _find_unset(self, flag: Value, span: Span, state: State | None) -> None:
         """Who has found a flag unset under a lock is the only one who has, until the lock is given back.
