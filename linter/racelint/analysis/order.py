@@ -14,6 +14,7 @@ from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
 from racelint.analysis.lifecycle import is_lifecycle, is_registration
 from racelint.analysis.memory import STORES, Memory
+from racelint.analysis.onceclosed import OnceClosed
 from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
 from racelint.analysis.readiness import Readiness
@@ -46,6 +47,7 @@ class Order:
         self._identity = identity
         self._places = places
         self.signals = Signals(symbols, effects, contexts, places)
+        self._once_closed = OnceClosed(symbols, effects, places, self.signals)
         self._first_work = FirstWork(symbols, effects, contexts, self.signals)
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
@@ -58,7 +60,7 @@ class Order:
 
     def waits(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses comes when the context of the other one has been waited for."""
-        if self.signals.order(first, second):
+        if self.signals.order(first, second) or self._once_closed.excludes(first, second):
             return True
         if self._parting.goes_on(first) or self._parting.goes_on(second):
             return False

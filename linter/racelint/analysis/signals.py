@@ -278,6 +278,11 @@ class Signals:
             self._callers[key] = list(self.levels_above(*key))
         yield from self._callers[key]
 
+    def told_on_way(self, spot: Spot) -> Iterator[tuple[str, Entry, Set[tuple[str, Value]]]]:
+        """What the function of an access, and those that have called it, have surely done by then, each by itself."""
+        for function, entry, told, _ in self._levels(spot):
+            yield function, entry, told[0]
+
     def levels_above(self, function: str, entry: Entry) -> Iterator[tuple[str, Entry, Told, Span | None]]:
         """Those who have called a function, each with what it has done by then, and the call."""
         for _ in range(MOST_STEPS):
