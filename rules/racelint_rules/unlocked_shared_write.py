@@ -259,7 +259,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       lock, and what has found it set under that, be it by a helper; one winner of `CompareAndSwap`,
       be its answer asked for by a variable, or of `if n.Add(1) == 1`;
     - what stands behind the `close` of a channel that is made once, with what is accessed, on both sides: a second
-      close panics;
+      close panics; what is stored where nothing is yet and what is started behind that, in the same branch
+      (`if addr == nil { addr = from; go reply() }`), if nothing else stores there;
     - what precedes `server.Shutdown(ctx)` and what follows `server.Serve(listener)`, which returns then;
     - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
       before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);

@@ -9,6 +9,7 @@ from racelint.analysis.branching import are_alternatives, comes_first, holding, 
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.ending import ends_program
+from racelint.analysis.firststart import FirstStart
 from racelint.analysis.firstwork import FirstWork
 from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
@@ -47,6 +48,7 @@ class Order:
         self._identity = identity
         self._places = places
         self.signals = Signals(symbols, effects, contexts, places)
+        self._first_start = FirstStart(symbols, contexts)
         self._once_closed = OnceClosed(symbols, effects, places, self.signals)
         self._first_work = FirstWork(symbols, effects, contexts, self.signals)
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
@@ -217,6 +219,8 @@ class Order:
         """
         function, span = write.function, write.access.span
         by_steps, kind = self._symbols.is_ordered_by_steps(function), write.located.place.kind
+        if by_steps and self._first_start.follows(write, other, spots):
+            return True
         if kind == "captured" or (kind == "global" and not by_steps):
             return False
         if write.access.kind != "store" or not self._memory.sets_once(write.function, write.access):

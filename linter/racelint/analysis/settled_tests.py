@@ -86,6 +86,11 @@ def found_empty(method: Function, spot: Span) -> frozenset[str]:
     return frozenset([a.path[-1] for a in found if a.path[:-1] == ("local", method.own) and not a.value])
 
 
+def says_unset(test: Expr, path: Path, *, held: bool) -> bool:
+    """Whether a test that has held, or has not, says that a path holds nothing."""
+    return any(answer.path == path and not answer.value for answer in _answers(test, held=held))
+
+
 def _answers(test: Expr, *, held: bool) -> Iterator[Answer]:
     """What is known once a test has held, or has not."""
     match test:
