@@ -46,7 +46,7 @@ class Making:
             self._note(_key(package, record.qualname), package, record.underlying, *fields)
         for function in module.functions.values():
             initial = function.qualname == MODULE
-            body = tuple([part for part in function.body if not (initial and _is_only_checked(part))])
+            body = tuple([part for part in function.body if not (initial and is_only_checked(part))])
             self._note(_key(package, function.qualname), package, body, *_signature(function))
         for key in [_key(package, name) for name in (*module.functions, *module.types)]:
             if _is_known_elsewhere(key[1]):
@@ -84,7 +84,7 @@ def _signature(function: Function) -> Iterator[TypeRef | None]:
     yield from [parameter.annotation for parameter in function.parameters]
 
 
-def _is_only_checked(stmt: Stmt) -> bool:
+def is_only_checked(stmt: Stmt) -> bool:
     """Whether a statement is there for the compiler: `var _ Interface = (*T)(nil)`."""
     match stmt:
         case Eval(value=value) | Assign(targets=(Name(name="_"),), value=value):

@@ -10,6 +10,7 @@ from racelint.analysis.calls import Calls
 from racelint.analysis.conditions import is_slot, note_answer
 from racelint.analysis.effects import A_CONSTANT, NOTHING, OWN_KEY, SETTING, STEP, WHOLE, common, is_shared_path
 from racelint.analysis.loops import iterated
+from racelint.analysis.making import MODULE, is_only_checked
 from racelint.analysis.paths import copy_of, element, only, root, union, unite
 from racelint.analysis.settling import is_settled
 from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State
@@ -97,6 +98,8 @@ class Statements(Calls, Asking):
 
     def _simple(self, stmt: Assign | Update | Delete | Eval | Collect | Defer | Spawn, state: State) -> None:
         match stmt:
+            case Assign() | Eval() if self._is_for_compiler(stmt):
+                pass  # nobody has what that makes
             case Assign(targets=targets, value=value):
                 self._assign(targets, value, state)
             case Update():
@@ -114,6 +117,10 @@ class Statements(Calls, Asking):
                 self.defer(stmt, state)
             case Spawn(call=call):
                 self.spawn(call, state)
+
+    def _is_for_compiler(self, stmt: Stmt) -> bool:
+        """Whether a package only says that a type has an interface's methods: `var _ Interface = &T{}`."""
+        return self.function.name == MODULE and not self.traits.duck_typed and is_only_checked(stmt)
 
     def _assign(self, targets: tuple[Expr, ...], value: Expr, state: State) -> None:
         if len(targets) == 1 and isinstance(targets[0], Build) and isinstance(value, Build):
