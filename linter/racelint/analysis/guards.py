@@ -276,6 +276,8 @@ class Guards:
             return None
         if closing.order(breach, other) or closing.order(other, breach):
             return None
+        if self._races.found_set.order(other, breach, self._races.spots):
+            return None
         if order.comes_before(breach, other) or order.comes_before(other, breach) or order.signals.order(breach, other):
             return None
         if self._makes(lock, breach.function) or self._starts_later(breach, other):

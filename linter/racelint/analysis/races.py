@@ -29,6 +29,7 @@ from racelint.analysis.effects import (
     is_constant,
     is_same_constant,
 )
+from racelint.analysis.foundset import FoundSet
 from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import CONSTRUCTORS, Gathering
 from racelint.analysis.goroutines import Goroutines
@@ -90,6 +91,7 @@ class Races:
         self._choices = Choices(symbols, effects, contexts, self.identity)
         self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
+        self.found_set = FoundSet(symbols, effects, places)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
@@ -233,6 +235,7 @@ class Races:
             or self._gates.order(write, other, self.spots)
             or self.handing.order(write, other, self.spots)
             or self.handing.order(other, write, self.spots)
+            or self.found_set.order(write, other, self.spots)
             or self.closing.order(write, other)
             or self.closing.order(other, write)
         ):
