@@ -266,9 +266,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
       before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);
     - `sync.Once`, atomics, `sync.Map`;
-    - calls that part, on the way, from those that lead to the start, and come first; what a handler is registered
-      after, be it done by goroutines that have been waited for by then; what a function that a program runs once does,
-      or leads to, before it goes on to all that starts or registers the other side, however far away;
+    - calls that part, on the way, from those that lead to the start, and come first, and what their caller does
+      before; what a handler is registered after, be it done by goroutines that have been waited for by then; what a
+      function that a program runs once does, or leads to, before it goes on to all that starts or registers the other
+      side, however far away;
     - what another program of the repository does, or the same one when it has taken another way where it starts
       (`if mode == "webhook"`); what two tests of a field that nobody changes lead to, if they contradict each other;
     - what one side does without the lock of a flag that hands it over, to a side that finds the flag set under that

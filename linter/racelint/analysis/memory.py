@@ -7,11 +7,11 @@ of them an index means is not known, so that they are not compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import own_each_turn
-from racelint.analysis.branching import are_alternatives, loops_around
+from racelint.analysis.branching import are_alternatives, is_never_behind, loops_around
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, RUNNING, STATEFUL, Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
@@ -259,7 +259,7 @@ class Memory:
             ]  # fmt: skip
         for other in around:
             if other.context == entry.context:
-                later = self._parts_before(function, entry, context, other)
+                later = self._parts_before(function, entry, context, other, span)
             else:
                 outer, root = self._contexts.roots[other.context], self._contexts.root(context.starter or "", other)
                 later = self.is_started_later(function, entry, outer, steps - 1, span=span, root=root)
@@ -279,12 +279,30 @@ class Memory:
         """Whether one call from outside leads to an access and to a start."""
         return self._contexts.root(function, entry) == self._contexts.root(context.starter or "", starting)
 
-    def _parts_before(self, function: str, entry: Entry, context: Context, starting: Entry) -> bool:
-        """Whether two ways from one root part in a function that goes the first one first."""
+    def _parts_before(
+        self, function: str, entry: Entry, context: Context, starting: Entry, span: Span | None
+    ) -> bool:  # fmt: skip
+        """Whether two ways from one root part in a function that goes the first one, or makes the access, first."""
         if context.starter is None or context.span is None:
             return False
-        second = self._contexts.steps(context.starter, starting, context.span)
-        return self.parts_before(self._contexts.way(function, entry), second)
+        way, second = self._contexts.way(function, entry), self._contexts.steps(context.starter, starting, context.span)
+        if self.parts_before(way, second):
+            return True
+        if span is None or not self.governs(function) or second[: len(way)] != way or len(second) < len(way) + 2:
+            return False
+        caller, call = second[len(way)]
+        return caller == function and self._is_before_all(function, span, {call, *self._leading(function, context)})
+
+    def _is_before_all(self, function: str, span: Span, calls: set[Span]) -> bool:
+        body = self._symbols.functions[function][1].body
+        return all(is_never_behind(body, span, call) for call in calls)
+
+    def _leading(self, function: str, context: Context) -> Iterator[Span]:
+        """The calls of a function that lead to the start of a context."""
+        for span, callee in self._effects[function].calls:
+            under = self._contexts.started_under.get(callee, ()) if isinstance(callee, str) else ()
+            if any(self._contexts.roots[index] is context for index in under):
+                yield span
 
     def parts_before(self, first: Sequence[tuple[str, Span]], second: Sequence[tuple[str, Span]]) -> bool:
         """Whether two ways part in a function that goes the first one first, and comes back before the second."""
