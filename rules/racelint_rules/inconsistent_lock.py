@@ -120,7 +120,9 @@ def inconsistent_lock(program: Program) -> Iterator[Finding]:
     ### Go
 
     Any read or write without the guard counts, whatever it does: a plain read, too. Not so a read by who has found the
-    field set under the guard, where it is set once, for good. It is a warning, for that the two ever run at once is the
+    field set under the guard, where it is set once, for good; nor where two tests of a field that nobody changes lead
+    to the two sides, and contradict each other: an option (`func(s *Server)`, returned by `WithLimit`) that only
+    whoever makes the object calls changes nothing. It is a warning, for that the two ever run at once is the
     author's word only. The read side of an RWMutex is enough for reads, and for them only. A
     lock that a single function takes is no guard, unless that function alone uses a map, looks into it, and only then
     takes the lock to put something in: it keeps itself out, and each look-up races with its other calls. Low (hidden)

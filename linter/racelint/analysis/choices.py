@@ -11,6 +11,7 @@ from racelint.analysis.contexts import Contexts
 from racelint.analysis.effects import Effects
 from racelint.analysis.gathering import CONSTRUCTORS
 from racelint.analysis.identity import Identity
+from racelint.analysis.optioning import options
 from racelint.analysis.settled_tests import Answer, SettledTests
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
@@ -71,7 +72,8 @@ class Choices:
         key = (function_id, span)
         if key not in self._found:
             if self._tests is None:
-                self._tests = SettledTests(self._effects, makers=CONSTRUCTORS)
+                completing = options(self._symbols, self._effects)
+                self._tests = SettledTests(self._effects, makers=CONSTRUCTORS, completing=completing)
             function = self._symbols.functions[function_id][1]
             answers = self._tests.for_good(function_id, function, span) if function.own else ()
             own = [each for each in answers if each.path[:2] == ("local", function.own) and len(each.path) == 3]

@@ -276,7 +276,7 @@ class Guards:
             return None
         if closing.order(breach, other) or closing.order(other, breach):
             return None
-        if self._races.found_set.order(other, breach, self._races.spots):
+        if self._races.found_set.order(other, breach, self._races.spots) or self._races.choices.exclude(breach, other):
             return None
         if order.comes_before(breach, other) or order.comes_before(other, breach) or order.signals.order(breach, other):
             return None

@@ -88,7 +88,7 @@ class Races:
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self._contradictions = Contradictions(symbols, effects, places, contexts)
-        self._choices = Choices(symbols, effects, contexts, self.identity)
+        self.choices = Choices(symbols, effects, contexts, self.identity)
         self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
         self.found_set = FoundSet(symbols, effects, places)
@@ -191,7 +191,7 @@ class Races:
             return Silence.APART
         if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
             return Silence.UNREACHED
-        if self._choices.exclude(write, other):
+        if self.choices.exclude(write, other):
             return Silence.ORDERED
         if shape == "update-update" and self._are_steps(place, write, other):
             shape = "step-step"

@@ -29,17 +29,20 @@ class SettledTests:
     """Finds what tests on the way to a spot have found of what nobody changes after them."""
 
     def __init__(
-        self, effects: Mapping[str, Effects], *, late: bool = False, makers: frozenset[str] = frozenset()
-    ) -> None:
+        self, effects: Mapping[str, Effects], *, late: bool = False, makers: frozenset[str] = frozenset(),
+        completing: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
         """`late` says that an object is changed, too, by who has made it and told others of it.
 
-        Methods that are called as `makers` do not change their own object: they make it.
+        Methods that are called as `makers` do not change their own object: they make it. So do functions, by their ids,
+        that are `completing` the object that they are given.
         """
         self._changed: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # fields and variables, by their names
         for function_id, found in effects.items():
             for access in found.all_accesses():
                 is_made_here = isinstance(root(access.path), Fresh) and not late
                 is_made_here = is_made_here or _is_made_by(function_id, access.path, makers)
+                is_made_here = is_made_here or (function_id in completing and _is_of_first(function_id, access.path))
                 if access.kind in WRITES and isinstance(access.path, Field | Captured | Global) and not is_made_here:
                     self._changed[access.path.name].append((function_id, access.span))
 
@@ -76,8 +79,12 @@ class SettledTests:
 
 def _is_made_by(function_id: str, path: Value, makers: frozenset[str]) -> bool:
     """Whether a path is a field of the object that a function makes, as one of these methods."""
-    own = isinstance(path, Field) and path.base == Param(function_id, 0)
-    return own and function_id.rpartition(".")[2] in makers
+    return _is_of_first(function_id, path) and function_id.rpartition(".")[2] in makers
+
+
+def _is_of_first(function_id: str, path: Value) -> bool:
+    """Whether a path is a field of what a function is given first."""
+    return isinstance(path, Field) and path.base == Param(function_id, 0)
 
 
 def found_empty(method: Function, spot: Span) -> frozenset[str]:
