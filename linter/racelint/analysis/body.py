@@ -78,6 +78,7 @@ from racelint.span import Span
 
 if TYPE_CHECKING:
     from racelint.analysis.summaries import Summaries
+    from racelint.analysis.type_names import TypeOf
 
 Keywords: TypeAlias = tuple[tuple[str, Values], ...]
 MOST_EVENTS = 48  # kept per summary; more would only repeat the same story
@@ -346,8 +347,10 @@ class Body(Flow[State, Frame]):
         """What a function that is started here calls of what this one was given, and with which arguments."""
 
     @abstractmethod
-    def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
-        """A copy of an object that is held by value, else the value."""
+    def own_copy(
+        self, value: Value, span: Span | None, state: State, *, behind: bool = False, declared: TypeOf | None = None
+    ) -> Value:
+        """A copy of an object that is held by value, else the value; `declared` is its type if that is not known."""
 
     @abstractmethod
     def dereferenced(self, expr: Expr, values: Values, state: State) -> Values:

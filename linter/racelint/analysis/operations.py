@@ -443,11 +443,18 @@ class Operations(Body):
         self._read_whole(expr, values, state)
         return values
 
-    def own_copy(self, value: Value, span: Span | None, state: State, *, behind: bool = False) -> Value:
-        """A copy of an object that is held by value (or is `behind` a pointer that is followed), else the value."""
+    def own_copy(
+        self, value: Value, span: Span | None, state: State, *, behind: bool = False, declared: TypeOf | None = None
+    ) -> Value:
+        """A copy of an object that is held by value (or is `behind` a pointer that is followed), else the value.
+
+        `declared` is its type where that is not known: what a method gives may lie in what an interface stands for.
+        """
         if span is None or not isinstance(value, _REFERRING):
             return value
         found = self.types.of(value)
+        if found is None and declared is not None:
+            found, value = declared, seen_as(value, self.types.text(declared))
         self.summaries.hints.exact.add(span)
         if not isinstance(found, ClassType):
             if not behind or self.types.container(value) is not None:

@@ -236,7 +236,7 @@ class Replay(Locking, Origins, Owning, Touching):
             ]
             return Tuple(tuple(parts))
         held = isinstance(declared, ClassType) and declared.value
-        return self.own_copy(value, site.span, state) if held else value
+        return self.own_copy(value, site.span, state, declared=declared) if held else value
 
     def _remember_environment(self, function_id: str, function: Function, bound: list[Values], state: State) -> None:
         """What a closure that the callee returns will find in its captured parameters."""
