@@ -175,11 +175,19 @@ class Memory:
         """
         if not isinstance(access, Access):
             return False
-        effects = self._effects[function_id]
-        running = effects.disclosed.get(root(access.path), set()) & access.running
+        effects, made = self._effects[function_id], root(access.path)
+        calls = effects.disclosed.get(made, set()) & access.running
+        running = {call for call in calls if not self._is_of_turn_before(function_id, made, access.span, call)}
         callees = {site.callee for site in effects.calls.values() if site.span in running}
         under = [self._contexts.started_under.get(callee, ()) for callee in callees if isinstance(callee, str)]
         return any(self._contexts.roots[index] is context for started in under for index in started)
+
+    def _is_of_turn_before(self, function_id: str, made: Value, at: Span, call: Span) -> bool:
+        """Whether a call behind a spot, in a loop that makes an object each turn, was given that of the turn before."""
+        if not isinstance(made, Fresh) or not at[:2] < call[:2]:
+            return False
+        loops = loops_around(self._symbols.functions[function_id][1].body, call)
+        return bool(loops) and loops[-1].span.holds(made.site.span) and made.site.span[:2] <= at[:2]
 
     def start(self, context: Context) -> Start | None:
         """What has started a context."""

@@ -343,6 +343,7 @@ class State:
                 self.heap[path] = _without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         self.singled = frozenset([value for value in self.singled if not mentions(value, site)])
+        self.exposed = frozenset([value for value in self.exposed if not mentions(value, site)])
         if self.assumptions:
             self.assumptions = {p: held for p, held in self.assumptions.items() if not mentions(p.value, site)}
 
