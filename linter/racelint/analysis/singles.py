@@ -72,10 +72,11 @@ class Singles:
         return known
 
     def _is_single(self, type_id: str) -> bool:
-        sites = self._sites.get(type_id, ())
-        if len(sites) != 1 or sites[0][1] or self._symbols.types[type_id][1].underlying is not None:
+        sites, (source, record) = self._sites.get(type_id, ()), self._symbols.types[type_id]
+        if len(sites) != 1 or sites[0][1] or record.underlying is not None:
             return False
-        record = self._symbols.types[type_id][1]
+        if source.module.generated:
+            return False  # what else is generated makes them, too: a request's message, for each request
         if not record.methods or record.name.endswith(DATA):
             return False  # mostly read from somewhere, and copied
         if any(self._symbols.method(type_id, name) is not None for name in COPIES):
