@@ -5,9 +5,11 @@ Only for languages in which every unordered access counts: it must be shown that
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from racelint.analysis.branching import loops_around
 from racelint.analysis.common import Common
 from racelint.analysis.contexts import targets
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from racelint.analysis.places import Places
     from racelint.analysis.symbols import Symbols
     from racelint.span import Span
+
+    Handing: TypeAlias = tuple[Span, Span | None]  # where something is handed over, and the innermost loop around that
 
 # nobody else's yet; one for each context; the context's own, and of what it has started on it; unknown; shared
 FRESH, OWN, ALIVE, MAYBE, SHARED = range(5)
@@ -36,7 +40,7 @@ class Objects:
         self._places = places
         self._contexts = contexts
         self._common = Common(symbols)
-        self._handed_over: dict[str, set[Value]] = {}
+        self._handed_over: dict[str, dict[Value, list[Handing]]] = {}
         self._known: dict[tuple[str, Span, Value], set[Value]] = {}
 
     def of(self, path: Value | None, function: str, entry: Entry, steps: int = MOST_STEPS) -> int:
@@ -105,32 +109,29 @@ class Objects:
 
         Not so by `at`, if it makes another one in each turn of a loop, and the turn comes to that only afterwards.
         """
-        return self._is_handed_on(made, function) and not self._is_of_later_turn(made, function, at)
+        found = self._handings(function).get(made, ())
+        return not all([_is_of_later_turn(made, function, at, span, loop) for span, loop in found])
 
     def is_given_away(self, made: Fresh, function: str, at: Span) -> bool:
         """Whether a function has given a library an object by then."""
         call = self._effects[function].given_away.get(made)
         return call is not None and call[:2] < at[:2]
 
-    def _is_of_later_turn(self, made: Fresh, function: str, at: Span) -> bool:
-        starts = [start for start in self._effects[function].starts.values() if made in self._known_to(start, function)]
-        return (
-            bool(starts)
-            and made.site.function == function
-            and all(
-                start.loop is not None and start.loop.holds(made.site.span) and at[:2] < start.span[:2]
-                for start in starts
-            )
-        )
-
-    def _is_handed_on(self, made: Fresh, function: str) -> bool:
+    def _handings(self, function: str) -> dict[Value, list[Handing]]:
+        """What a function hands over, and where: to what it starts, or to what that knows."""
         if function not in self._handed_over:
-            effects = self._effects[function]
-            known = {value for start in effects.starts.values() for value in self._known_to(start, function)}
-            sites = [site for site in effects.calls.values() if site.receiver in known]
-            known.update(value for site in sites for _, value in site.given)
-            self._handed_over[function] = known
-        return made in self._handed_over[function]
+            effects, body = self._effects[function], self._symbols.functions[function][1].body
+            found: dict[Value, list[Handing]] = defaultdict(list)
+            for start in effects.starts.values():
+                for value in self._known_to(start, function):
+                    found[value].append((start.span, start.loop))
+            sites = [site for site in effects.calls.values() if site.receiver in found]
+            for site in sites:
+                around = loops_around(body, site.span) if site.looped else []
+                for _, value in site.given:
+                    found[value].append((site.span, around[-1].span if around else None))
+            self._handed_over[function] = dict(found)
+        return self._handed_over[function]
 
     def _known_to(self, start: Start, function: str) -> set[Value]:
         """What is known to what a function starts: its receiver and arguments, and what a closure's variables hold."""
@@ -192,3 +193,8 @@ class Objects:
             if parameter.name == variable.name:
                 return self.of(Param(variable.function, index), variable.function, entry, steps)
         return MAYBE
+
+
+def _is_of_later_turn(made: Fresh, function: str, at: Span, handed: Span, loop: Span | None) -> bool:
+    """Whether each turn of a loop makes an object of its own, and hands it over behind a spot."""
+    return made.site.function == function and loop is not None and loop.holds(made.site.span) and at[:2] < handed[:2]
