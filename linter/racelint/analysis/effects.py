@@ -49,6 +49,7 @@ CALLABLE = FunctionValue | Partial
 NOTHING, A_CONSTANT = "none", "constant"  # what a store stores
 CONTAINERS = frozenset({"empty", "fresh"})  # a container that is made there
 NONE_RUNNING: frozenset[Span] = frozenset()
+NOTHING_FOUND: frozenset[Value] = frozenset()
 MOST_READS = 8  # paths that one variable's value is traced to
 MOST_TURNS = 6  # visits of a call whose locks are told apart
 
@@ -141,6 +142,7 @@ class CallSite(Record):
     told: Told = UNTOLD  # what has been done with channels by then
     running: frozenset[Span] = NONE_RUNNING  # where what may still run was started
     turns: tuple[tuple[Held, ...], ...] = ()
+    found: frozenset[Value] = NOTHING_FOUND  # what is given of which others may have found where it is by then
 
 
 class Start(Record):
@@ -330,9 +332,11 @@ class Effects:
             self.exposed.get(receiver) if receiver is not None and receiver in state.exposed else None,
             state.told,
             state.running,
+            found=state.exposed.intersection([value for _, value in given]) if state.exposed else NOTHING_FOUND,
         )
         if known is not None:
             site = site._replace(
+                found=known.found | site.found,
                 held=held_in_both(known.held, site.held),
                 started=known.started or site.started,
                 joined=known.joined & site.joined,
@@ -391,9 +395,12 @@ class Effects:
         """Whether something that is started here, or by a callee, knows an object that is made here."""
         return made in self.escaped or made in self.disclosed
 
-    def is_private(self, made: Value) -> bool:
-        """Whether nothing that is started here knows an object that is made here, and others do not find it."""
-        if made in self.escaped or made in self.exposed:
+    def is_private(self, made: Value, call: CallSite | None = None) -> bool:
+        """Whether nothing that is started here knows an object that is made here, and others do not find it.
+
+        Or not by the time when a call is given it.
+        """
+        if made in self.escaped or (made in self.exposed if call is None else made in call.found):
             return False
         return all(root(value) != made for start in self.starts.values() for value in start.knows())
 

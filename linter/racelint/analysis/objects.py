@@ -92,17 +92,22 @@ class Objects:
         return made.site.function in [caller for caller, _ in self._contexts.way(function, entry)]
 
     def _is_own_part(self, whole: Value, name: str, function: str, entry: Entry, steps: int) -> bool:
-        """Whether a callee has made an object and what lies in its field, and nothing that is started knows either."""
+        """Whether a callee has made an object and what lies in its field, and nothing that is started knows either.
+
+        Others may find the object once the call is over that it is given to.
+        """
+        site = None
         while isinstance(whole, Param) and whole.function == function and steps > 0:
             came = self._contexts.came(function, entry)
             given = self._contexts.given(came, function, whole) if came is not None else None
             if came is None or given is None:
                 return False
+            site = self._contexts.sites.get((came.caller, came.span, function))
             whole, function, entry, steps = given, came.caller, came.entry, steps - 1
         effects = self._effects.get(function)
         if effects is None or Field(whole, name) not in effects.owned:
             return False
-        return effects.is_private(whole)
+        return effects.is_private(whole, site)
 
     def is_handed_over(self, made: Fresh, function: str, at: Span) -> bool:
         """Whether a function hands an object to what it starts, or to what that works on: `Worker(table).start()`.
@@ -128,7 +133,7 @@ class Objects:
             sites = [site for site in effects.calls.values() if site.receiver in found]
             for site in sites:
                 around = loops_around(body, site.span) if site.looped else []
-                for _, value in site.given:
+                for value in [value for _, value in site.given if value != site.receiver]:
                     found[value].append((site.span, around[-1].span if around else None))
             self._handed_over[function] = dict(found)
         return self._handed_over[function]
