@@ -43,7 +43,7 @@ class OwnRuns:
 
         What one function makes and returns, when it has started something on it, is also what its caller has made.
         """
-        if self._are_handed_two_parts(first, second):
+        if self._are_handed_two_parts(first, second) or self._are_handed_two_parameters(first, second):
             return True
         one, two = self._makers(first), self._makers(second)
         if not one or not two or not one.isdisjoint(two):
@@ -77,13 +77,42 @@ class OwnRuns:
 
     def _handed_parts(self, spot: Spot) -> set[tuple[str | None, str]]:
         """The parts of structs, by type and field, of which a context is handed one as an access's object."""
+        handed = self._handed_to(spot)
+        parts = [each for each in handed if isinstance(each, Field) and self._places.is_inside(each.base, each.name)]
+        return {(self._places.class_of(each.base), each.name) for each in parts} if len(parts) == len(handed) else set()
+
+    def _are_handed_two_parameters(self, first: Spot, second: Spot) -> bool:
+        """Whether each side's context was handed another parameter of the one function that has started both, to whose
+        callers they are two: `go forward(source, target); go forward(target, source)`.
+        """
+        one, two = self._handed_parameters(first), self._handed_parameters(second)
+        return bool(one and two) and all([self._are_two(mine, theirs) for mine in one for theirs in two])
+
+    def _handed_parameters(self, spot: Spot) -> set[Param]:
+        """The parameters of its starter of which a context is handed one as an access's object."""
+        handed = [self._as_given(each) if isinstance(each, Captured) else each for each in self._handed_to(spot)]
+        found = {each for each in handed if isinstance(each, Param)}
+        return found if found == set(handed) else set()
+
+    def _as_given(self, variable: Captured) -> Value:
+        """The parameter that a captured variable is, if it is one and nothing else is put into it."""
+        stored = self._symbols.functions[variable.function][1].bindings.get(variable.name)
+        return variable if stored else self._parameter(variable)
+
+    def _are_two(self, first: Param, second: Param) -> bool:
+        """Whether no call of a function gives one thing for two of its parameters."""
+        if first.function != second.function or first == second:
+            return False
+        given = [dict(site.given) for _, site in self._calls_of(first.function)]
+        return all([each.get(first.index) is None or each[first.index] != each.get(second.index) for each in given])
+
+    def _handed_to(self, spot: Spot) -> list[Value | None]:
+        """What a context is handed as an access's object; nothing if that is none of its parameters."""
         path, function, entry = self._outward(spot)
         context = self._contexts.roots[entry.context]
         if not isinstance(path, Param) or function != context.function or context.starter is None:
-            return set()
-        handed = [each for start in self._starts_of(context) for each in _handed(start, path.index)]
-        parts = [each for each in handed if isinstance(each, Field) and self._places.is_inside(each.base, each.name)]
-        return {(self._places.class_of(each.base), each.name) for each in parts} if len(parts) == len(handed) else set()
+            return []
+        return [each for start in self._starts_of(context) for each in _handed(start, path.index)]
 
     def _starts_of(self, context: Context) -> list[Start]:
         return [each for each in self._effects[context.starter or ""].starts.values() if each.span == context.span]
