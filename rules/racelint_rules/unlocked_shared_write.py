@@ -305,12 +305,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     then; so is each object of a type if the one function that makes them does that (medium).
 
     Closures that answer requests share the variables of the function that has made them, if that runs once or returns
-    the handler; the objects in them also if nothing that answers a request calls that function. Closures and methods
-    that are handed to helpers and workers are followed there. Of a type of which the program makes one object all
-    accesses are of that object, unless it is declared in generated code, which may make more. Of two types behind one
-    interface that start the same function, a program has one. A controller has one worker, unless
-    `MaxConcurrentReconciles` is a number above 1, and a reconciler that leaves all objects but the one of a constant
-    name has one object at a time. A write under a lock of the object itself says that others have the object.
+    the handler; the objects in them also if nothing that answers a request calls that function. An object whose method
+    makes the closure is hardly shared if requests call that method, each maybe on its own. Closures and methods that
+    are handed to helpers and workers are followed there. Of a type of which the program makes one object all accesses
+    are of that object, unless it is declared in generated code, which may make more. Of two types behind one interface
+    that start the same function, a program has one. A controller has one worker, unless `MaxConcurrentReconciles` is a
+    number above 1, and a reconciler that leaves all objects but the one of a constant name has one object at a time. A
+    write under a lock of the object itself says that others have the object.
 
     High confidence needs two contexts that the project or a library starts (goroutines, handlers, informers,
     reconcilers) on an object that is shared for sure, by five calls at most on both ways together if the contexts are

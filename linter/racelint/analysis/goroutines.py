@@ -375,10 +375,10 @@ class Goroutines:
 
     def _is_made_for_each(self, spot: Spot, context: Context) -> bool:
         """Whether a closure that answers requests is made for one of them, by a method of what that alone has."""
-        start = root(spot.access.path)
-        if context.kind != REQUESTED or context.starter is not None or not isinstance(start, Captured):
+        if context.kind != REQUESTED or context.starter is not None:
             return False
-        around = self._contexts.entries.get(start.function, ())
+        makers = {function for function, _ in self._identity.variables(spot)}
+        around = [entry for maker in makers for entry in self._contexts.entries.get(maker, ())]
         return any(self._contexts.roots[e.context].many and e.receiver != SHARED for e in around)
 
     def _is_handed(self, spot: Spot, context: Context) -> bool:
