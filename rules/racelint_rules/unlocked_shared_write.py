@@ -317,9 +317,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     reconcilers) on an object that is shared for sure, by five calls at most on both ways together if the contexts are
     two; a caller beside a goroutine is medium at most. Low: elements of containers (a worker mostly has a key of its
     own), what goroutines that a loop starts, one for each element, do only for one that equals what all of them have
-    (`if node == c.self`), parameters of unknown origin, objects found in two fields, what is set once under a lock, the
-    size of a map,
-    setters, registrations, what constructors and what sets the program up write before callers come, what interfaces
+    (`if node == c.self`), parameters of unknown origin, objects found in two fields or just put there, what is set
+    once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before callers come, what interfaces
     with a single method lead to, or those of which a type passes calls on under a lock, if it is not known what arrives
     there; values that one function makes on demand, by whoever comes first (a map is lost with
     its entries, and counts); two stores of one constant in a field, or of what

@@ -207,6 +207,7 @@ class Effects:
         default_factory=dict
     )  # what was made here, and the call of a library that gets it
     exposed: dict[Value, Value] = field(default_factory=dict)  # objects made here, and the paths where others find them
+    spread: set[Value] = field(default_factory=set)  # those that others find by more than one path
     notified: set[Value] = field(default_factory=set)  # conditions whose waiters it wakes
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes
     tells_itself: bool = False  # it calls what its object was given, and gives it that object

@@ -95,7 +95,8 @@ class Locking(Starting, Attributes):
         if not isinstance(start, Captured) or self.id.startswith(f"{start.function}."):  # else of a call, gone with it
             for value in values:
                 if isinstance(value, Fresh):
-                    self.effects.exposed.setdefault(value, path)
+                    if self.effects.exposed.setdefault(value, path) != path:
+                        self.effects.spread.add(value)
                     state.exposed |= {value}
                 elif isinstance(value, Field):
                     self.effects.owned.discard(value)

@@ -117,6 +117,10 @@ class Objects:
         found = self._handings(function).get(made, ())
         return not all([_is_of_later_turn(made, function, at, span, loop) for span, loop in found])
 
+    def is_put_twice(self, made: Fresh, function: str) -> bool:
+        """Whether a function puts an object that it has made where others find it, and somewhere else as well."""
+        return made in self._effects[function].spread
+
     def is_given_away(self, made: Fresh, function: str, at: Span) -> bool:
         """Whether a function has given a library an object by then."""
         call = self._effects[function].given_away.get(made)

@@ -59,6 +59,8 @@ class Receivers:
             return entry.origin if inside else ""  # a closure, called in place
         if by_steps and isinstance(receiver, Captured) and self._symbols.is_captured_instance(receiver):
             return entry.origin  # of the method around
+        if isinstance(receiver, Fresh) and by_steps and not self._is_spread(caller, receiver):
+            return self._places.holder(site.holder, entry.type) or self._only_holder(site.holder, receiver)
         return self._places.holder(receiver, entry.type) or ("" if by_steps else ELSEWHERE)
 
     def constructor(self, entry: Entry, site: CallSite, caller: str) -> str:
@@ -80,11 +82,30 @@ class Receivers:
         function = self._symbols.functions[function_id][1]
         if function.owner or made.site.function != function_id or not self._symbols.is_ordered_by_steps(function_id):
             return False
-        written = function.returns
+        return self._gives(function_id, made)
+
+    def _only_holder(self, path: Value | None, made: Fresh) -> str:
+        """The field in which an object has just been put, if its name and its type leave one: "Type.field"."""
+        if not isinstance(path, Field):
+            return ""
+        declared = [(owner, self._types.field(owner, path.name)) for owner in self._symbols.field_owners(path.name)]
+        able = [o for o, found in declared if not isinstance(found, ClassType) or self._may_be(made, found.type)]
+        return f"{able[0]}.{path.name}" if len(able) == 1 else ""
+
+    def _may_be(self, made: Fresh, type_id: str) -> bool:
+        return made.type == type_id or made.type in self._symbols.subtypes(type_id)
+
+    def _is_spread(self, function_id: str, made: Fresh) -> bool:
+        """Whether others may find what a function has made in more than one place."""
+        return self._objects.is_put_twice(made, function_id) or self._gives(function_id, made)
+
+    def _gives(self, function_id: str, made: Fresh) -> bool:
+        """Whether a function's result is of the type of what it has made."""
+        written = self._symbols.functions[function_id][1].returns
         results = written.args if written is not None and written.name == RESULTS else (written,)
         found = [self._types.annotations.declared(function_id, ref) for ref in results if ref is not None]
         types = [each.type for each in found if isinstance(each, ClassType)]
-        return any(made.type == each or made.type in self._symbols.subtypes(each) for each in types)
+        return any(self._may_be(made, each) for each in types)
 
     def passed(self, entry: Entry, site: CallSite, callee: str) -> Passed | None:
         """The outermost decorator on the way to what a callee works on; a package's variable is the same behind any."""
