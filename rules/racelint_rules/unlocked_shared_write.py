@@ -317,16 +317,16 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     reconcilers) on an object that is shared for sure, by five calls at most on both ways together if the contexts are
     two; a caller beside a goroutine is medium at most. Low: elements of containers (a worker mostly has a key of its
     own), what goroutines that a loop starts, one for each element, do only for one that equals what all of them have
-    (`if node == c.self`), parameters of unknown origin, objects found in two fields or just put there, what is set
-    once under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before callers come, what interfaces
-    with a single method lead to, or those of which a type passes calls on under a lock, if it is not known what arrives
-    there; values that one function makes on demand, by whoever comes first (a map is lost with
-    its entries, and counts); two stores of one constant in a field, or of what
-    lies there already, as all callers give it (`parse(configFile)`); settings of the program that are stored again and
-    again; fields that are only added to, of types that keep figures by their name (`queryStats`); a number or a text
-    that the other side reads for a log only. Low is also what one goroutine that is started once stores once, if it had
-    to be got first (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen;
-    not so if the function that starts the one goroutine, or a caller of it, starts the other one, too.
+    (`if node == c.self`), parameters of unknown origin, objects found in two fields or just put there, what is set once
+    under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before
+    callers come, what interfaces with a single method lead to, or those of which a type passes calls on under a lock,
+    if it is not known what arrives there; values that one function makes on demand, by whoever comes first (a map is
+    lost with its entries, and counts); two stores of one constant in a field, or of what lies there already, as all
+    callers give it (`parse(configFile)`); settings of the program that are stored again and again; fields that are only
+    added to, of types that keep figures by their name (`queryStats`); a number or a text that the other side reads for
+    a log only. Low is also what one goroutine that is started once stores once, if it had to be got first (a client, a
+    setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the function that
+    starts the one goroutine, or a caller of it, starts the other one, too.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any
