@@ -13,6 +13,7 @@ from racelint.record import Record
 from racelint.span import Span
 
 Scope: TypeAlias = Literal["local", "captured", "global"]
+Direction: TypeAlias = Literal["", "send", "receive"]
 Scalar: TypeAlias = str | int | float | bool | bytes | complex | None
 
 
@@ -22,12 +23,14 @@ Scalar: TypeAlias = str | int | float | bool | bytes | complex | None
 class TypeRef(Record):
     """A type as written: dotted name and arguments; a union is named "Union", a pointer "pointer".
 
-    `module` is the import path of the module that has the name, where the front end knows it.
+    `module` is the import path of the module that has the name, where the front end knows it. `direction` says of a
+    channel what can be done with it, if not both: "send", "receive".
     """
 
     name: str
     args: tuple[TypeRef, ...] = ()
     module: str = ""
+    direction: Direction = ""
 
 
 # --- expressions: reduced to what matters -----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from racelint.analysis.values import Builtin, TypeValue, Value
+from racelint.analysis.values import Builtin, Global, TypeValue, Value
 from racelint.model import Imported, TypeRef
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ class Embedding:
         """What a written type names, seen from a module, behind a pointer or not."""
         while ref.name == "*" and ref.args:
             ref = ref.args[0]
+        return self._meant(module, ref)
+
+    def _meant(self, module: str, ref: TypeRef) -> Value | None:
         if ref.module:
             return self._symbols.resolve_import(self._symbols.sources[module], Imported(ref.module, ref.name, 0))
         if f"{module}:{ref.name}" in self._symbols.types:
@@ -126,17 +129,38 @@ class Embedding:
 
     def _fits(self, interface: str, type_id: str) -> bool:
         """Whether the methods of a type take and give what an interface says, as far as both name their types."""
-        for name in self._symbols.types[interface][1].methods:
-            wanted, method = self._symbols.method(interface, name), self._symbols.method(type_id, name)
+        for name in sorted({named.partition("/")[0] for named in self._method_names(interface)}):
+            wanted = self._symbols.method(interface, name)
+            method = self._symbols.method(type_id, name) or self.promoted(type_id, name)
             if wanted is None or method is None:
                 continue
-            (_, one), (_, other) = self._symbols.functions[wanted], self._symbols.functions[method]
-            kinds = zip(one.parameters[1:], other.parameters[1:], strict=False)
-            if not all(_may_be_same(mine.annotation, theirs.annotation) for mine, theirs in kinds):
-                return False
-            if not _may_be_same(one.returns, other.returns):
+            (here, one), (there, other) = self._symbols.functions[wanted], self._symbols.functions[method]
+            kinds = [
+                *[(a.annotation, b.annotation) for a, b in zip(one.parameters[1:], other.parameters[1:], strict=False)],
+                (one.returns, other.returns),
+            ]
+            if not all(self._may_be_same(here.name, mine, there.name, theirs) for mine, theirs in kinds):
                 return False
         return True
+
+    def _may_be_same(self, here: str, one: TypeRef | None, there: str, other: TypeRef | None) -> bool:
+        """Whether what is written in two modules may be one type; an unknown one may be any.
+
+        Of two types that are not both the project's own the names decide: a library may have one under several paths.
+        """
+        if one is None or other is None:
+            return one is other
+        if not one.name or not other.name:
+            return True
+        mine, theirs = self._meant(here, one), self._meant(there, other)
+        if isinstance(mine, TypeValue) and isinstance(theirs, TypeValue):
+            if mine != theirs:
+                return False
+        elif isinstance(mine, Global) or isinstance(theirs, Global):
+            return True  # another name for a library's type
+        elif one.name != other.name or one.direction != other.direction or len(one.args) != len(other.args):
+            return False
+        return all(self._may_be_same(here, a, there, b) for a, b in zip(one.args, other.args, strict=False))
 
     def _method_names(self, type_id: str) -> frozenset[str]:
         """All methods of a type with the number of their parameters, inherited and promoted ones too."""
@@ -154,14 +178,3 @@ class Embedding:
             seen.update(fresh)
             todo += fresh
         return frozenset(names)
-
-
-def _may_be_same(one: TypeRef | None, other: TypeRef | None) -> bool:
-    """Whether two written types may be one: by their names, wherever they come from; an unknown one may be any."""
-    if one is None or other is None:
-        return one is other
-    if not one.name or not other.name:
-        return True
-    if one.name != other.name or len(one.args) != len(other.args):
-        return False
-    return all(_may_be_same(mine, theirs) for mine, theirs in zip(one.args, other.args, strict=True))

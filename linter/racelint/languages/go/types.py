@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from racelint.languages.go.scopes import FunctionScope, TypeName
 from racelint.languages.go.tree import Text, field, parts
-from racelint.model import TypeRef
+from racelint.model import Direction, TypeRef
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,7 +35,7 @@ class TypeRefs:
             "array_type": lambda n, h: TypeRef(ARRAY, (self.type_ref(field(n, "element"), h),)),
             "implicit_length_array_type": lambda n, h: TypeRef(ARRAY, (self.type_ref(field(n, "element"), h),)),
             "map_type": self._map,
-            "channel_type": lambda n, h: TypeRef(CHANNEL, (self.type_ref(field(n, "value"), h),)),
+            "channel_type": self._channel,
             "function_type": lambda n, h: TypeRef("func"), "struct_type": self.anonymous,
             "interface_type": lambda n, h: UNKNOWN,
             "parenthesized_type": self._first, "type_elem": self._first, "type_constraint": self._first,
@@ -82,3 +82,10 @@ class TypeRefs:
 
     def _map(self, node: Node, hint: str) -> TypeRef:
         return TypeRef(MAP, (self.type_ref(field(node, "key"), hint), self.type_ref(field(node, "value"), hint)))
+
+    def _channel(self, node: Node, hint: str) -> TypeRef:
+        """`chan T`, `chan<- T` into which one only sends, or `<-chan T`."""
+        element = self.type_ref(field(node, "value"), hint)
+        arrow = next((index for index, child in enumerate(node.children) if child.type == "<-"), None)
+        direction: Direction = "" if arrow is None else "send" if arrow else "receive"
+        return TypeRef(CHANNEL, (element,), direction=direction)
