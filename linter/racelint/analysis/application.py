@@ -16,6 +16,7 @@ from racelint.analysis.mentions import Mentions
 from racelint.analysis.product import Product
 from racelint.analysis.programs import Programs
 from racelint.analysis.singles import START
+from racelint.analysis.speaking import Speaking
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
@@ -34,6 +35,7 @@ class Application:
         self._symbols = symbols
         self._annotations = types.annotations
         self._programs = Programs(symbols)
+        self._speaking = Speaking(symbols, product, self._programs.importing)
         self._asked: dict[str, set[tuple[str, int]]] = defaultdict(set)
         # where objects of unknown type are asked for a method, and with how many arguments
         for function_id, effects in product.effects.items():
@@ -88,12 +90,21 @@ class Application:
         plug-ins those of a main package.
         """
         source, function = self._symbols.functions[function_id]
-        if function.name in self._symbols.spoken_of or not self._programs.use(source.name):
+        owner = self._symbols.owner_of(function_id)
+        if not self._programs.use(source.name) or self._is_spoken_of(owner or function_id, function.name):
             return False
         if not function.owner:
             found = source.module.package == "main" or CGO in source.module.imports
-            return not found and function.name not in START and "." not in function.qualname
-        return self._symbols.owner_of(function_id) not in self._handed or self._is_of_program(function_id)
+            return not (found or function.name in START or "." in function.qualname or self._asking(function))
+        if self._is_asked(owner, function) or self._is_behind_interface(owner, function.name):
+            return False
+        return owner not in self._handed or self._is_of_program(function_id)
+
+    def _is_spoken_of(self, declared: str, name: str) -> bool:
+        """Whether somebody may mean a type's method by a name, or a function, whom the program's calls do not show."""
+        interfaces = [each for each in self._offering.get(name, ()) if declared in self._symbols.subtypes(each)]
+        packages = {package_of(each.rpartition(":")[0]) for each in (declared, *interfaces)}
+        return self._speaking.may_mean(name, packages)
 
     def _is_sorted_at_home(self, type_id: str) -> bool:
         """Whether objects of a package's own type can be sorted: who does that makes all calls, under his locks."""

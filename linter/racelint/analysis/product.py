@@ -30,7 +30,11 @@ class Product:
         source = self._symbols.functions[function_id][0]
         if self._symbols.stands_in(function_id):
             return False
-        return source.reported and (self._is_all_examples or source.path not in self._examples)
+        return source.reported and not self.is_example(source.path)
+
+    def is_example(self, path: str) -> bool:
+        """Whether a file shows how the program is used, unless all of them do."""
+        return not self._is_all_examples and path in self._examples
 
 
 def _examples(paths: list[str]) -> frozenset[str]:

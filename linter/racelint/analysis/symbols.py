@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from racelint.analysis.embedding import Embedding
 from racelint.analysis.installed import Installed
@@ -67,6 +68,19 @@ TESTING = frozenset({"testing", "net/http/httptest"})  # what only tests use
 LINKS = 12  # re-exports followed before a name counts as unknown
 
 
+class Words(NamedTuple):
+    """The names that a file speaks of, and those that it calls; whether it is in the usual build, and analysed there.
+
+    `packages` are its own and those that it imports.
+    """
+
+    path: str
+    known: bool
+    packages: tuple[str, ...]
+    mentions: str
+    called: str
+
+
 class Symbols:
     """All modules, functions and types of the program, by id.
 
@@ -88,6 +102,7 @@ class Symbols:
         self.mentioned: set[str] = set()  # names of what is not only called, where calls say whom they mean
         self._of_several: set[str] | None = None  # names of functions that return several values
         self.spoken_of: set[str] = set()  # these, and what is called anywhere, in tests and other builds, too
+        self.words: list[Words] = []  # the same by files
         self._stores: dict[str, list[tuple[str, AttributeStore]]] = defaultdict(list)
         self.fillings: dict[tuple[str, str], list[Assigned]] = defaultdict(list)  # by type or module, and name
         self.annotations: list[tuple[Source, Annotation]] = []  # each with the file that it stands in
@@ -139,8 +154,9 @@ class Symbols:
         self.stored_from_outside.update(store.name for store in content.attribute_stores)
         if not content.traits.duck_typed:
             self.mentioned.update(name for part in built for name in part.mentions.split())
-            every = [f"{file.module.mentions} {file.module.called}" for file in files]
-            self.spoken_of.update(name for names in every for name in names.split())
+            words = [_words(module, file) for file in files]
+            self.spoken_of.update(name for each in words for name in f"{each.mentions} {each.called}".split())
+            self.words += words
             for store in content.attribute_stores:
                 self._stores[store.name].append((f"{module}:{store.function}", store))
         for filling in content.fillings:
@@ -714,3 +730,10 @@ def argument(call: Call, position: int, name: str) -> Expr | None:
         return None
     spread = any(isinstance(arg, Star) for arg in call.args[: position + 1])
     return dict(call.keywords).get(name) or (call.args[position] if position < len(call.args) and not spread else None)
+
+
+def _words(module: str, file: Source) -> Words:
+    content = file.module
+    packages = (module.partition("@")[0], *sorted({each.module for each in content.imports.values()}))
+    known = file.reported and not file.left_out
+    return Words(file.path, known, packages, content.mentions, content.called)
