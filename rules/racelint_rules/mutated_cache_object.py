@@ -174,25 +174,23 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     ### Confidence
 
     High for library caches, handlers, mirrors of a watch and remembering functions, medium for declared settings, an
-    object's own state, presets that grow, and where a callee was found by its name. Low (hidden) over
-    more than three calls; where only the type of the object is put down (`x.SetGroupVersionKind(...)`), the same by
-    everybody; where an entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`),
-    what the next statement after the call overwrites, where no other call has the same arguments (other constants, or
-    another number: all who get this object put the same entry there),
-    or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0, "id")`), or a list sorted that was
-    found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`); where a program comes to a
-    preset, a setting or a default once, on its way from where it starts; where a function makes an informer that does
-    not resync, lets nobody else have it or its store, and registers one handler, which does not look at what an object
-    was before; and where experience says
-    that mostly nobody is harmed: what an object remembers of itself (`cached_property`: who has the object means it; of
-    nine such reports none was right), what a decorator of the project remembers that may read it anew from a text each
-    time (`json.loads`), a parameter's default (of 13 such reports three were right, and ruff's B006 and
-    pylint's W0102 find what is written so), a preset that does not grow (an entry under one key: most calls put the
-    same there), what is computed once and changed without a copy, and in Python what is a cache only by its name,
-    `oslo.config` (often one process a job), shallow copies of the program's own state, in Go also of what a function is
-    given (of 12 such reports one was right; of parts of a cluster's resources, `meta := pod.ObjectMeta`, medium), and
-    what a function does of which no code of the repository speaks (of one that is private by its name no code but
-    tests).
+    object's own state, presets that grow, and where a callee was found by its name. Low (hidden) over more than three
+    calls; where only the type of the object is put down (`x.SetGroupVersionKind(...)`), the same by everybody; where an
+    entry is only put right, as everybody would do it (`if d[k] is None: d[k] = []`), what the next statement after the
+    call overwrites, where no other call has the same arguments (other constants, or another number: all who get this
+    object put the same entry there), or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0,
+    "id")`), or a list sorted that was found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`);
+    where a program comes to a preset, a setting, a default or what it takes as one of several once, on its way from
+    where it starts; where a function makes an informer that does not resync, lets nobody else have it or its store, and
+    registers one handler, which does not look at what an object was before; and where experience says that mostly
+    nobody is harmed: what an object remembers of itself (`cached_property`: who has the object means it; of nine such
+    reports none was right), what a decorator of the project remembers that may read it anew from a text each time
+    (`json.loads`), a parameter's default (of 13 such reports three were right, and ruff's B006 and pylint's W0102 find
+    what is written so), a preset that does not grow (an entry under one key: most calls put the same there), what is
+    computed once and changed without a copy, and in Python what is a cache only by its name, `oslo.config` (often one
+    process a job), shallow copies of the program's own state, in Go also of what a function is given (of 12 such
+    reports one was right; of parts of a cluster's resources, `meta := pod.ObjectMeta`, medium), and what a function
+    does of which no code of the repository speaks (of one that is private by its name no code but tests).
 
     ## Known limits
 

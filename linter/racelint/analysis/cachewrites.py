@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from racelint.analysis.branching import is_looped
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
 from racelint.analysis.memos import Memos
@@ -20,7 +21,7 @@ from racelint.span import Location
 
 MOST_READERS = 3
 # The next one starts from it.
-BEGINNINGS = frozenset({"argument", "default", "state", "half", "part", "option", "setting"})
+BEGINNINGS = frozenset({"argument", "chosen", "default", "state", "half", "part", "option", "setting"})
 GROWTH = frozenset({".append()", ".appendleft()", ".extend()", ".insert()", "+="})
 
 
@@ -123,7 +124,7 @@ class CacheTeller:
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
             far=1 + sum(not call.callee.startswith(f"{call.function}.") for call in change.calls),
-            once=origin.kind in BEGINNINGS and self._runs_once(write.function),
+            once=origin.kind in BEGINNINGS and self._is_once(write),
             forgotten=self._is_forgotten(write.function) or self._is_forgotten(change.function),
             handler=self._handler(write),
             of_object=origin.kind == "memo" and self._memos.is_of_object(origin.by),
@@ -136,6 +137,13 @@ class CacheTeller:
         """Whether something is, or lies in, a part that all resources of a cluster have: `pod.ObjectMeta`."""
         parts = self._summaries.knowledge.sharing.inline
         return any(isinstance(each, Field) and each.name in parts for each in prefixes(path))
+
+    def _is_once(self, write: CacheWrite) -> bool:
+        """Whether a program comes to a change once; who chooses an object in a loop may choose the same again."""
+        _, function = self._describe.symbols.functions[write.function]
+        spot = write.change.calls[0].span if write.change.calls else write.change.span
+        again = write.origin.kind == "chosen" and is_looped(function.body, spot)
+        return not again and self._runs_once(write.function)
 
     def _is_own_entry(self, write: CacheWrite) -> bool:
         """Whether nobody but the function at hand gets what is changed, which it overwrites first of all."""
