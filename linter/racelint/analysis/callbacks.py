@@ -38,14 +38,16 @@ if TYPE_CHECKING:
 Lookup: TypeAlias = Callable[[Value], Values | None]
 MOST = 24  # registrations remembered for a container
 NOWHERE = Span(0, 0, 0, 0)
+UNDER_KEYS = ("[...] =", ".setdefault()")
 
 
 class Registration(NamedTuple):
-    """A value put into a container, in the terms of the function that does it."""
+    """A value put into a container, maybe under a key of its own, in the terms of the function that does it."""
 
     added: Value
     container: Value
     place: Place
+    keyed: bool = False
 
 
 class Key(NamedTuple):
@@ -72,7 +74,8 @@ class Callbacks:
         known = self._registered.setdefault(key, {})
         for added in event.added:
             if len(known) < MOST and (isinstance(added, FunctionValue | Partial) or self._types.class_of(added)):
-                known[Registration(added, event.container, Place(function, span))] = None
+                keyed = event.operation in UNDER_KEYS
+                known[Registration(added, event.container, Place(function, span), keyed)] = None
 
     def key(self, container: Value) -> Key | None:
         """By what a container is known that outlives the function, None for any other."""
@@ -115,9 +118,9 @@ class Callbacks:
             added = added.callee
         if isinstance(added, FunctionValue):
             _, function = self._symbols.functions[added.function]
-            if _taken_from(callee, container) and not function.is_async:  # a coroutine runs after the loop
+            if _is_taken(callee, container, registration) and not function.is_async:  # a coroutine runs after the loop
                 yield added.function, added.receiver
-        elif isinstance(callee, Field) and _taken_from(callee.base, container):
+        elif isinstance(callee, Field) and _is_taken(callee.base, container, registration):
             owner = self._types.class_of(added)
             method = self._symbols.method(owner, callee.name) if owner else None
             if method is not None and not self._symbols.functions[method][1].is_async:
@@ -167,10 +170,10 @@ def _may_be_one(first: Value, second: Value) -> bool:
     return True
 
 
-def _taken_from(value: Value, container: Value) -> bool:
-    """Whether a value is an element of a container, or a part of one."""
+def _is_taken(value: Value, container: Value, registration: Registration) -> bool:
+    """Whether a value is what was put into a container, or a part of it: not the key under which it lies there."""
     while isinstance(value, Element | Member | Field):
         if not isinstance(value, Field) and underlying(value.base) == container:
-            return True
+            return not (registration.keyed and isinstance(value, Member))
         value = value.base
     return False
