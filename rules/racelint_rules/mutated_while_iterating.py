@@ -155,8 +155,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       which the range goes on), or is of a class that is asked for and noted in a variable; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set;
-    - an iteration that waits inside what opens or closes its object, or beside a change in the same call, or for
-      coroutines of the project of which one never suspends, or which end in a callback;
+    - an iteration that waits inside what opens or closes its object, or where both tasks have entered that by
+      `async with`, which notes so in it, or beside a change in the same call, or for coroutines of the project of
+      which one never suspends, or which end in a callback;
     - a method that only finalisers call; one that nobody speaks of, where the repository has tests or examples that
       use the program, a function of a module that others import whose name stands nowhere else, and what a class
       has, below which there is no other, whose name stands nowhere else (for what is private by its name tests do not

@@ -9,6 +9,7 @@ from racelint.analysis.branching import is_looped
 from racelint.analysis.collisions import IDENTITIES, LIVE, REMOVALS, RESIZES
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, Crossing, Effects
+from racelint.analysis.entering import Entering
 from racelint.analysis.gathering import of_root
 from racelint.analysis.lifecycle import is_border, is_lifecycle
 from racelint.analysis.objects import FRESH, MAYBE, SHARED
@@ -61,6 +62,7 @@ class Suspensions:
         self._places = places
         self._contexts = contexts
         self._races = races
+        self._entering = Entering(symbols, effects, contexts)
         self._waking = Waking(symbols, effects, knowledge)
 
     def stale_writes(self) -> Iterator[StaleWrite]:
@@ -286,6 +288,8 @@ class Suspensions:
                 if meets and not self._is_started_later(entry, other):
                     unlikely = self._is_over(function_id, entry, other) or self._is_one_call(function_id, entry, other)
                     unlikely = unlikely or not self._waking.is_sure_at(function_id, crossing.span)
+                    mine = self._spot(function_id, located, crossing, entry, other)
+                    unlikely = unlikely or self._entering.are_two_ways(located.place, mine, other)
                     unlikely = unlikely or self._may_be_two(function_id, located, crossing, entry, other)
                     sure = 1 if unlikely else self._sureness(entry, other, function_id)
                     if best is None or sure > best.confidence:
@@ -300,11 +304,16 @@ class Suspensions:
     def _may_be_two(
         self, function_id: str, located: Located, access: Act | Crossing, entry: Entry, other: Spot
     ) -> bool:
-        mine = other._replace(function=function_id, located=located, entry=entry)
-        mine = mine._replace(access=other.access._replace(path=access.path))
+        mine = self._spot(function_id, located, access, entry, other)
         if located.own and other.located.own and self._is_made_on_way(mine) and self._is_made_on_way(other):
             return True
         return self._races.identity.may_be_two(mine, other)
+
+    @staticmethod
+    def _spot(function_id: str, located: Located, access: Act | Crossing, entry: Entry, other: Spot) -> Spot:
+        """What straddles a suspension, as a spot like that of the other task."""
+        mine = other._replace(function=function_id, located=located, entry=entry)
+        return mine._replace(access=other.access._replace(path=access.path, span=access.span))
 
     def _is_made_on_way(self, spot: Spot) -> bool:
         """Whether a function on the way to an own instance has made it: each task that comes by has another one."""
