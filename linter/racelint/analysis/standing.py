@@ -31,11 +31,12 @@ class Standing:
         self._emptied: frozenset[str] | None = None  # names of what loses entries somewhere
 
     def replaces(self, spot: Spot) -> bool:
-        """Whether an insertion only gives a new value to an entry."""
+        """Whether an insertion, maybe by a helper that is given the mapping, only gives a new value to an entry."""
         access, place = spot.access, spot.located.place
-        if access.kind != "insert" or not isinstance(access, Access) or access.calls:
+        if access.kind != "insert" or not isinstance(access, Access):
             return False
-        key = _key_at(self._symbols.functions[spot.function][1], access.span)
+        function, span = access.calls[-1][:2] if access.calls else (spot.function, access.span)
+        key = _key_at(self._symbols.functions[function][1], span)
         return key is not None and self.has(place, key.value, spot.function)
 
     def has(self, place: Place, key: Scalar, function_id: str) -> bool:
