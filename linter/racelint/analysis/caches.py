@@ -174,7 +174,7 @@ class Caches:
         direct = _last_name(origin.start) in change.names
         match origin.kind:
             case "library" | "handler":
-                return not self._is_registered(origin.start, way)
+                return not (self._is_registered(origin.start, way) or self._has_left(way))
             case "mirror":
                 return bool(entries) and not self._is_by_itself(change)
             case "cache" if not self._is_duck_typed(change):
@@ -286,6 +286,10 @@ class Caches:
         outer = itertools.takewhile(lambda step: not isinstance(step, Field), way)
         owners = [self._types.class_of(value) for value in (start, *outer)]
         return any(owner is not None and not self._sources.is_data(owner) for owner in owners)
+
+    def _has_left(self, way: Sequence[Value]) -> bool:
+        """Whether an object came as one that the cache has lost: `obj.(cache.DeletedFinalStateUnknown).Obj`."""
+        return any(isinstance(step, Seen) and step.type in self._names.removed for step in way)
 
     def _is_by_itself(self, change: Change) -> bool:
         """Whether an object changes a field of its own, by a method: no data, but something with a life of its own."""

@@ -63,6 +63,7 @@ class HandlerRow:
 
     `receivers` are the names of what they are called on in Python; in Go any receiver will do.
     `types` are those of objects whose `fields` hold such functions; without `fields` all that lies in them is one.
+    `removed` are types of objects in which what has left the cache is told of.
     """
 
     names: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class HandlerRow:
     methods: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -178,6 +180,7 @@ class Sharing:
         handlers = tuple(handlers)
         self.handlers = {name: row for row in handlers for name in row.names}
         self.carriers = {name: row for row in handlers for name in row.types}
+        self.removed = frozenset(name for row in handlers for name in row.removed)
         self._fills = tuple(fills)
         inline = tuple(inline)
         self.inline = frozenset(name for row in inline for name in row.names)
