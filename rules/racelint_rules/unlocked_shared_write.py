@@ -210,7 +210,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Two callers at once are shown by a lock of the object that no started context takes, in the methods that take it,
     and by a thread of the object that calls what it was given with the object itself: then updates, resized iterations
-    and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check.
+    and replaced containers of the object's own count (medium), with such a lock also acts that depend on a check, but
+    not where both would take the turns of a loop that waits for input.
 
     A lock that is made when it is missing by who takes it then, with no lock around that, needs no other thread to be
     seen (medium): that it is taken there says that several may come at once, and each holds a lock of its own. So it is

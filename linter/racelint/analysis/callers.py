@@ -171,8 +171,11 @@ class Callers:
         """Two callers at once, of a type that says they may, on what is the object's own."""
         if not self._identity.is_family(owner, self.says_shared(other)):
             return Silence.CALLERS
-        if not self._documented.shared_by(write.function, write.entry) and not self._is_admitted(write, other):
-            return 1
+        if not self._documented.shared_by(write.function, write.entry):
+            if self._take_turns(write, other):
+                return Silence.CALLERS
+            if not self._is_admitted(write, other):
+                return 1
         sure = SHARED == write.receiver == other.receiver and write.located.certain and other.located.certain
         return 2 if sure and not self._ways.is_far(write, NEAR) and not self._ways.is_far(other, NEAR) else 1
 
@@ -224,12 +227,16 @@ class Callers:
         caller, context = self._contexts.roots[spot.entry.context], self._contexts.roots[other.entry.context]
         if not caller.is_external or context.is_external:
             return False
-        mine, theirs = self._ways.functions(spot), self._ways.functions(other)
-        if not self._contexts.consuming.isdisjoint(mine & theirs):
+        if self._take_turns(spot, other):
             return True
         root = self._contexts.root(spot.function, spot.entry)
         turns = [turn for turn, leading in self._contexts.turning.items() if root in leading]
         return any(e.context == other.entry.context for turn in turns for e in self._contexts.entries.get(turn, ()))
+
+    def _take_turns(self, first: Spot, second: Spot) -> bool:
+        """Whether two callers would both take the turns of a loop that waits for input: one of them drives it."""
+        both = self._ways.functions(first) & self._ways.functions(second)
+        return not (self._contexts.consuming.isdisjoint(both) and both.isdisjoint(self._contexts.turning))
 
     def configures(self, caller: Spot) -> bool:
         """Whether a caller only stores what he gives, or registers it: `Add...` of a listener, a handler."""
