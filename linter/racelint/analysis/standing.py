@@ -12,7 +12,7 @@ from racelint.analysis.gathering import CONSTRUCTORS
 from racelint.analysis.places import Place
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
-from racelint.analysis.values import Field, Global
+from racelint.analysis.values import Field, Global, TypeValue
 from racelint.model import Assign, Assigned, Attr, Build, Call, Const, Expr, Function, Item, Name, Scalar
 from racelint.record import records
 from racelint.span import Span
@@ -29,6 +29,7 @@ class Standing:
         self._effects = effects
         self._keys: dict[Place, dict[Scalar, bool]] = {}
         self._emptied: frozenset[str] | None = None  # names of what loses entries somewhere
+        self._replaced: frozenset[str] | None = None  # names of what classes get outside of their bodies
 
     def replaces(self, spot: Spot) -> bool:
         """Whether an insertion, maybe by a helper that is given the mapping, only gives a new value to an entry."""
@@ -55,6 +56,16 @@ class Standing:
             self._emptied = frozenset([path.name for path in taken if isinstance(path, Field | Global)])
         return self._emptied
 
+    def _is_given(self, place: Place) -> bool:
+        """Whether something may get another mapping than its class gives it: of a class as such, that is seen."""
+        if place.kind == "field":
+            return place.name in self._symbols.stored_from_outside
+        if self._replaced is None:
+            stored = [a.path for e in self._effects.values() for a in e.all_accesses() if a.kind == "store"]
+            paths = [path for path in stored if isinstance(path, Field) and isinstance(path.base, TypeValue)]
+            self._replaced = frozenset([path.name for path in paths])
+        return place.name in self._replaced
+
     def _standing(self, place: Place) -> dict[Scalar, bool]:
         """The keys of all mappings that a place may hold, each with whether it has them as it is made."""
         stored = [each for each in self._stored(place) if each[1].value != NOTHING]
@@ -67,7 +78,7 @@ class Standing:
         if place.kind == "global":
             record = self._symbols.content(place.owner).globals.get(place.name)
             yield from [(place.owner, each) for each in (record.values if record else ())]
-        elif place.kind == "field" and place.name not in self._symbols.stored_from_outside:
+        elif place.kind in ("field", "static") and not self._is_given(place):
             family = {place.owner, *self._symbols.subtypes(place.owner)}
             known = [found for each in sorted(family) for found in self._symbols.field_records(each, place.name)]
             for owner, record in dict(known).items():
