@@ -384,8 +384,8 @@ class Operations(Body):
         return tuple([self.own_copy(value, getattr(expr, "span", None), state, behind=behind) for value in values])
 
     def _leads_elsewhere(self, expr: Expr, values: Values) -> bool:
-        """Whether an expression gives a pointer to a struct that lies in a field or variable: `r := s.get()`."""
-        if not any([isinstance(value, Field | Global) for value in values]):
+        """Whether an expression gives a pointer to a struct in a field, a variable or a sequence: `r := s.get()`."""
+        if not any([isinstance(value, Field | Element | Global) for value in values]):
             return False
         found = self.types.expressions.of(self.id, expr)
         return isinstance(found, ClassType) and not found.value
