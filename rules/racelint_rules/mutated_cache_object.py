@@ -147,8 +147,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
       object's constructor calls it;
     - an entry of what a function is given, if it is copied to be changed, and changed deeper than the copy goes;
     - in Go a parameter's struct that is copied to be changed likewise (unless all callers put the result in the place
-      of what they gave: `config = config.Merge(other)`), and a variable's object that a function takes as one of
-      several and changes while nobody changes it by its name.
+      of what they gave: `config = config.Merge(other)`, or give what they have made for that and do not name it again),
+      and a variable's object that a function takes as one of several and changes while nobody changes it by its name.
 
     Silent: changes that the cache's own class makes, or the class that holds the cache and has made all containers in
     it; methods of unknown classes whose result is used (`schema = schema.insert(0, field)`); registries, pools and

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from racelint.analysis.defaults import Defaults, picks_elements
+from racelint.analysis.givenaway import GivenAway, passed
 from racelint.analysis.holders import Holders
 from racelint.analysis.homemade import BY_HAND
 from racelint.analysis.livepresets import LivePresets
@@ -36,7 +37,7 @@ from racelint.analysis.values import (
 )
 from racelint.analysis.written import dotted
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Call, Expr, Name
+from racelint.model import Assign, Attr, Call, Name
 from racelint.record import records
 
 WRITES = ("[...]", "del")  # operations on entries
@@ -73,6 +74,7 @@ class Caches:
         self._defaults = Defaults(summaries.symbols)
         self._live_presets = LivePresets(summaries)
         self._changed: frozenset[Value] | None = None
+        self._given_away = GivenAway(summaries)
         self._siblings = Siblings(summaries.symbols, knowledge.sharing)
         self._memos = Memos(summaries)
         self._register_kept()
@@ -361,6 +363,7 @@ class Caches:
                 held = _is_through(change, start, copied)
                 given_by = root(copied)
                 shared = isinstance(given_by, Param) and not self._is_folded(given_by)
+                shared = shared and isinstance(given_by, Param) and not self._given_away.is_given_away(given_by)
                 if shared and held and not given and not back:
                     yield change.target, Origin("half", copied, "", self._named(copied))
                 return
@@ -384,22 +387,15 @@ class Caches:
     def _is_folded(self, parameter: Param) -> bool:
         """Whether all callers put the result where they had what they passed: `config = config.Merge(other)`."""
         sites = self._summaries.usage.sites(parameter.function)
+        _, function = self._symbols.functions[parameter.function]
         folds = {
             (caller, node.value.span)
             for caller in {caller for caller, _ in sites}
             for node in records(self._symbols.functions[caller][1].body)
             if isinstance(node, Assign) and isinstance(node.value, Call) and len(node.targets) == 1
-            if dotted(node.targets[0]) == dotted(self._passed(node.value, parameter))
+            if dotted(node.targets[0]) == dotted(passed(node.value, parameter, function))
         }
         return bool(sites) and all(site in folds for site in sites)
-
-    def _passed(self, call: Call, parameter: Param) -> Expr | None:
-        """What a call passes for a parameter, as it is written there."""
-        _, function = self._symbols.functions[parameter.function]
-        if function.owner and parameter.index == 0:
-            return call.func.base if isinstance(call.func, Attr) else None
-        index = parameter.index - bool(function.owner)
-        return call.args[index] if index < len(call.args) else None
 
     def _named(self, path: Value) -> str:
         """A field of a parameter, or of something in it, as the program calls it."""
@@ -427,7 +423,9 @@ class Caches:
                     owner = base.base.type if isinstance(base.base, TypeValue) else self._types.class_of(base.base)
                     if owner is not None:
                         yield target, Origin("state", base, "", f"{owner.rpartition(':')[2]}.{base.name}")
-                elif isinstance(base, Element) and isinstance(root(base), Param):
+                elif isinstance(base, Element) and isinstance(given := root(base), Param):
+                    if self._given_away.is_given_away(given):
+                        return
                     yield target, Origin("part", base, "", self._named(base))
                 return
 
