@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Effects
+from racelint.analysis.elementkeys import is_asked_of_element
 from racelint.analysis.paths import underlying
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict
@@ -103,7 +104,7 @@ def told(
         style="generator" if conflict.style == "rounds" else conflict.style,
         change=event.change,
         operation=event.operation,
-        key=_key(event, container),
+        key="part" if is_asked_of_element(conflict, describe.symbols) else _key(event, container),
         loop=Location(loop_source.path, conflict.loop.span),
         iterable=_located(loop_source.path, iterable),
         location=Location(source.path, stands.span),
