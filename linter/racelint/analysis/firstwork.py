@@ -41,6 +41,7 @@ class FirstWork:
         self._effects = effects
         self._contexts = contexts
         self._signals = signals
+        self._made_by: dict[tuple[Value, Step, Entry], tuple[Fresh | None, list[Step]]] = {}
 
     def follows(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses follows a receive from a channel to which nobody can have sent at the other."""
@@ -57,10 +58,15 @@ class FirstWork:
 
     def _made(self, spot: Spot) -> tuple[Fresh | None, list[Step]]:
         """The object whose field is accessed, if a function on the way has made it and has not put it anywhere."""
-        path: Value = spot.access.path
-        if not isinstance(path, Field) or not isinstance(spot.access, Access):
+        if not isinstance(spot.access.path, Field) or not isinstance(spot.access, Access):
             return None, []
-        way = [Step(spot.function, spot.access.span, spot.access.running)]
+        key = (spot.access.path, Step(spot.function, spot.access.span, spot.access.running), spot.entry)
+        if key not in self._made_by:
+            self._made_by[key] = self._find_made(spot, *key[:2])
+        return self._made_by[key]
+
+    def _find_made(self, spot: Spot, path: Value, step: Step) -> tuple[Fresh | None, list[Step]]:
+        way = [step]
         function, entry = spot.function, spot.entry
         while isinstance(start := root(path), Param) and start.function == function:
             came = self._contexts.came(function, entry)

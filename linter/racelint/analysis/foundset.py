@@ -37,8 +37,7 @@ class FoundSet:
             return False
         if read.is_write:
             return False
-        locks = self._set_under(place, spots)
-        return bool(locks) and any(locks & self._locks(held) for held in self._found_set(read))
+        return any(self._set_under(place, spots) & self._locks(held) for held in self._found_set(read))
 
     def _set_under(self, place: Place, spots: Mapping[Place, Sequence[Spot]]) -> frozenset[str]:
         """The locks under which a field is found unset and set, wherever it is stored; none if it may be emptied."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from racelint.analysis.branching import are_alternatives, comes_first, holding, is_fallback
-from racelint.analysis.contexts import Context, Contexts
+from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Effects
 from racelint.analysis.ending import ends_program
 from racelint.analysis.firststart import FirstStart
@@ -56,6 +56,7 @@ class Order:
         self._parting = Parting(symbols, effects, contexts)
         self._kept: dict[Place, bool] = {}
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
+        self._over: dict[tuple[str, Entry, int], bool] = {}
         self._readiness = Readiness(symbols, effects, contexts, identity)
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
@@ -172,9 +173,15 @@ class Order:
         """Whether what leads to the other's start waits for all it starts, and the access is not on its way."""
         if not self._symbols.is_ordered_by_steps(spot.function) or self._contexts.roots[spot.entry.context].many:
             return False
+        key = (spot.function, spot.entry, other.entry.context)
+        if key not in self._over:
+            self._over[key] = self._has_been_waited_for(spot, other.entry.context)
+        return self._over[key]
+
+    def _has_been_waited_for(self, spot: Spot, context: int) -> bool:
         mine, at_once = self._waited_for(spot)
         for function, _ in self._memory.waiting:
-            if other.entry.context not in self._contexts.started_under.get(function, ()) or function in mine:
+            if context not in self._contexts.started_under.get(function, ()) or function in mine:
                 continue
             if any(entry.context in at_once for entry in self._contexts.entries.get(function, ())):
                 return True

@@ -33,6 +33,7 @@ class OwnRuns:
         self._contexts = contexts
         self._callers: dict[str, list[tuple[str, CallSite]]] | None = None
         self._stored: set[str] | None = None  # names of fields, made when they are asked for
+        self._outermost: dict[object, tuple[Value | None, str, Entry]] = {}
 
     def has_made(self, spot: Spot) -> bool:
         """Whether the very run that makes an access has made its object: a function on the way there has."""
@@ -179,7 +180,13 @@ class OwnRuns:
         return set()
 
     def _outward(self, spot: Spot, *, parts: bool = False) -> tuple[Value | None, str, Entry]:
-        """The object of an access, as the outermost function knows it that has it."""
+        """The object of an access, as the outermost function knows it that has it; memoised."""
+        key = (spot.access.path, spot.function, spot.entry, parts)
+        if key not in self._outermost:
+            self._outermost[key] = self._go_outward(spot, parts=parts)
+        return self._outermost[key]
+
+    def _go_outward(self, spot: Spot, *, parts: bool) -> tuple[Value | None, str, Entry]:
         path, function, entry = _object_of(spot.access.path), spot.function, spot.entry
         for _ in range(MOST_CALLS):
             path = self._whole(path, function, parts=parts)

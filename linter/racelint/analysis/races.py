@@ -114,6 +114,7 @@ class Races:
         )  # fmt: skip
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
+        self._same: dict[Place, bool] = {}
         self._tested = {place for place, spots in self.spots.items() if any(_decides_by(spot) for spot in spots)}
 
     def spots_of(self, function_id: str, access: Access | Act) -> list[Spot] | Silence:
@@ -533,6 +534,11 @@ class Races:
 
     def _stays_the_same(self, place: Place) -> bool:
         """Whether all that is ever stored is one setting of the program: each store brings what is there already."""
+        if place not in self._same:
+            self._same[place] = self._stores_one_setting(place)
+        return self._same[place]
+
+    def _stores_one_setting(self, place: Place) -> bool:
         stored = {spot.access.detail for spot in self.spots.get(place, ()) if spot.access.kind in STORES}
         detail = stored.pop() if len(stored) == 1 else ""
         module, _, name = detail.removeprefix(SETTING).rpartition(":")

@@ -51,6 +51,7 @@ class Signals:
         self._set_once: dict[Value, bool] = {}
         self._started: dict[int, list[tuple[str, Value]]] = {}  # what has been done before a context is started
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
+        self._done: dict[object, list[tuple[str, Value]]] = {}
         self._calls = Counter([callee for _, _, callee in contexts.sites])
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
         self._without_room = {path for each in effects.values() for path in each.without_room}
@@ -138,8 +139,14 @@ class Signals:
 
     def done(self, spot: Spot) -> list[tuple[str, Value]]:
         """What has surely been done with channels when an access is made, by its own context or before what that has
-        taken was given: `wg.Wait(); close(all)` there, `<-all` here.
+        taken was given: `wg.Wait(); close(all)` there, `<-all` here. Memoised.
         """
+        key = (spot.function, spot.entry, spot.access.span, _told(spot), spot.located.type, spot.located.own)
+        if key not in self._done:
+            self._done[key] = self._all_done(spot)
+        return self._done[key]
+
+    def _all_done(self, spot: Spot) -> list[tuple[str, Value]]:
         done = [
             (operation, channel)
             for function, entry, told, call in self._levels(spot)

@@ -47,6 +47,7 @@ class Startup:
         self._known: dict[tuple[int, int, str], bool] = {}
         self._leading: dict[tuple[Step, int, str], bool] = {}
         self._reached: dict[tuple[str, bool], set[str]] = {}
+        self._parted: dict[tuple[str, Span, Span], bool] = {}
 
     def precedes(self, spot: Spot, other: Spot) -> bool:
         """Whether the goroutine of an access has ended before anything that leads to the other one is registered."""
@@ -197,7 +198,13 @@ class Startup:
         return known.name == MAIN and not known.owner and root not in step.programs
 
     def _goes_first(self, function: str, first: Span, second: Span) -> bool:
-        """Whether a function that runs once is done with one spot when it comes to another one."""
+        """Whether a function that runs once is done with one spot when it comes to another one; memoised."""
+        key = (function, first, second)
+        if key not in self._parted:
+            self._parted[key] = self._is_done_with(function, first, second)
+        return self._parted[key]
+
+    def _is_done_with(self, function: str, first: Span, second: Span) -> bool:
         body = self._symbols.functions[function][1].body
         if any(isinstance(stmt, Defer) and stmt.span.holds(first) for stmt in records(body)):
             return False
