@@ -70,6 +70,8 @@ class Application:
             return True
         if not self._programs.have(source.name):
             return self._is_left_over(function_id)
+        if function.owner and self._symbols.making.is_only_tested(self._symbols.owner_of(function_id)):
+            return True  # only tests have such objects
         if not function.owner:
             inside = "internal" in source.name.partition("@")[0].split("/")  # who may import it is all here
             named = function.name in START or bool(self._asking(function))

@@ -122,7 +122,10 @@ class EntryPoints:
             if function_id in self._product.effects and self._takes(function_id, row.signature):
                 if self._is_part(function_id, asked) or self._is_dispatched_to(function_id, asked, row):
                     continue
-                each = row.instance == "call" or self._is_made_for_each(self._symbols.owner_of(function_id), row)
+                owner = self._symbols.owner_of(function_id)
+                if owner and self._symbols.making.is_only_tested(owner):
+                    continue  # only tests have such objects
+                each = row.instance == "call" or self._is_made_for_each(owner, row)
                 receiver = FRESH if each else SHARED
                 many = row.many and row.kind == "handler"
                 yield Context(row.kind, function_id, None, None, many or self._has_workers(function_id, row), receiver)

@@ -1,13 +1,14 @@
 """Making: of which types a program has objects at all; the methods of others are no callees of an interface's.
 
 A rapid type analysis after Bacon and Sweeney (OOPSLA 1996), by names: what code that may run speaks of may be made or
-called there. A type that only its own methods and tests speak of, or `var _ Interface = (*T)(nil)`, has no objects.
+called there. A type that only its own methods and tests speak of, or `var _ Interface = (*T)(nil)`, has no objects; a
+public one only where a program of the repository uses its package: else tests show what others make.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from racelint.model import Assign, Attr, Call, Eval, Function, Name, Source, Stmt, TypeRef, TypeValue
@@ -25,21 +26,41 @@ class Making:
         self._spoken: dict[Key, set[Key]] = defaultdict(set)  # by who speaks of them
         self._known: set[Key] = set()  # what may run or be made
         self._open: set[str] = set()  # packages that generated code can use
+        self._types: set[Key] = set()
+        self._tested: set[str] = set()  # names of which tests speak
+        self._generated: set[str] = set()  # and generated code
+        self._is_of_program: Callable[[str], bool] = lambda package: False
         for source in sources:
             if not source.module.traits.duck_typed and (source.reported or source.module.generated):
                 self._read(source)
-        self._follow()
+            elif not source.module.traits.duck_typed:
+                self._tested.update(_words(source))
+        tested = {key for key in self._types if key[1] in self._tested - self._generated}
+        self._only_tested = tested - self._follow(self._known - tested)
+        self._known = self._follow(self._known)
+
+    def close(self, is_of_program: Callable[[str], bool]) -> None:
+        """Say which packages programs of the repository use."""
+        self._is_of_program = is_of_program
 
     def has(self, type_id: str) -> bool:
         """Whether there may be objects of a type."""
         module, _, qualname = type_id.partition(":")
         key = _key(_package(module), qualname)
+        if self.is_only_tested(type_id):
+            return False
         return key in self._known or _package(module) in self._open or key not in self._spoken
+
+    def is_only_tested(self, type_id: str) -> bool:
+        """Whether a public type of a package that programs use is there for tests: they alone speak of it."""
+        module, _, qualname = type_id.partition(":")
+        return _key(_package(module), qualname) in self._only_tested and self._is_of_program(module)
 
     def _read(self, source: Source) -> None:
         package, module = _package(source.name), source.module
         if module.generated:
             self._open |= {package, *[imported.module for imported in module.imports.values()]}
+            self._generated.update(_words(source))
         self._note(_key(package, MODULE), package, *[found.annotation for found in module.globals.values()])
         for record in module.types.values():
             fields = [found.annotation for found in record.fields.values()]
@@ -48,6 +69,7 @@ class Making:
             initial = function.qualname == MODULE
             body = tuple([part for part in function.body if not (initial and is_only_checked(part))])
             self._note(_key(package, function.qualname), package, body, *_signature(function))
+        self._types.update([_key(package, name) for name in module.types])
         for key in [_key(package, name) for name in (*module.functions, *module.types)]:
             if _is_known_elsewhere(key[1]):
                 self._known.add(key)
@@ -55,12 +77,20 @@ class Making:
     def _note(self, speaker: Key, package: str, *parts: object) -> None:
         self._spoken[speaker].update([_key(package, name) for name in _names(parts)])
 
-    def _follow(self) -> None:
-        todo = list(self._known)
+    def _follow(self, known: set[Key]) -> set[Key]:
+        """What may run or be made if that does."""
+        found, todo = set(known), list(known)
         while todo:
-            fresh = self._spoken.get(todo.pop(), set()) - self._known
-            self._known |= fresh
+            fresh = self._spoken.get(todo.pop(), set()) - found
+            found |= fresh
             todo += fresh
+        return found
+
+
+def _words(source: Source) -> Iterator[str]:
+    """The names that a file speaks of, whether its functions are known or only their outline."""
+    yield from (*source.module.mentions.split(), *source.module.called.split())
+    yield from _names(tuple([function.body for function in source.module.functions.values()]))
 
 
 def _package(module: str) -> str:

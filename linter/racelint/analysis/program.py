@@ -36,6 +36,7 @@ from racelint.analysis.parts import Parts
 from racelint.analysis.places import Place, Places
 from racelint.analysis.prefetching import SNAPSHOT, Prefetching
 from racelint.analysis.product import Product
+from racelint.analysis.programs import Programs
 from racelint.analysis.races import Races, one_a_cause, together
 from racelint.analysis.sending import Sending
 from racelint.analysis.spots import Pair, sides_of
@@ -102,6 +103,7 @@ class Program:
         self._infer = infer
         self.sources = tuple(sorted(sources, key=lambda source: source.path))
         self._symbols = Symbols(self.sources, knowledge)
+        self._symbols.making.close(Programs(self._symbols).use)
         knowledge = knowledge.in_program({w for source in self.sources for w in source.module.mentions.split()})
         self._types = Types(self._symbols, knowledge)
         self._knowledge = knowledge

@@ -30,7 +30,7 @@ TOKENS = re.compile(
 # Since Go 1.26 new() takes a value, for which the grammar has no place: it reads another name of the same length.
 NEW = re.compile(rb"\bnew\((?!\s*(?:\[|\*(?![\w.]+\(|\w+\.\w+\.\w)|<-|map\[|chan\b|func\(|struct\b|interface\b))")
 ASKED = re.compile(rb"\.\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)")  # what an object or a package is asked for
-BARE = re.compile(rb"(?<!func )(?<![\w.\x80-\xff])([A-Z][\w\x80-\xff]*)[\[(]")  # a function of the package itself
+BARE = re.compile(rb"(?<!func )(?<![\w.\x80-\xff])([A-Z][\w\x80-\xff]*)[\[({)]")  # of the package itself
 TEST_FOLDERS = frozenset({"testdata", "test", "tests", "testing", "e2e", "testutil", "testutils"})
 TEST_WORDS = frozenset({"test", "tests"})  # of a folder's name
 # Names of files, without ".go".
@@ -164,7 +164,7 @@ class Go:
 
 
 def _asked_for(data: bytes) -> set[str]:
-    """What a file asks objects or packages for, and the public functions that it calls, by the names alone."""
+    """What a file asks objects or packages for, and what it calls or makes that is public, by the names alone."""
     return {name.decode("utf-8", "replace") for asked in (ASKED, BARE) for name in asked.findall(data)}
 
 
