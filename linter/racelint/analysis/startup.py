@@ -1,8 +1,9 @@
 """Start-up: what a function has waited for before the program goes on to hand libraries what they are to call.
 
 `func main() { loadAll(); http.HandleFunc("/", show); ... }`: what `loadAll` starts in goroutines, and waits for, has
-ended when `show` is called for the first time. So has what `loadAll` does itself, be it far from where `show` is
-registered, if only a function that runs once goes both ways, one after the other.
+ended when `show` is called for the first time, or the method of an object that is made only then. So has what `loadAll`
+does itself, be it far from where `show` is registered, if only a function that runs once goes both ways, one after the
+other.
 """
 
 from __future__ import annotations
@@ -96,10 +97,20 @@ class Startup:
         ]
         return bool(reached) and all(
             self._memory.parts_before(way, self._contexts.steps(function, entry, span))
+            or self._is_made_later(way, self._contexts.root(function, entry))
             if self._contexts.roots[entry.context].is_external
             else self._is_later(way, entry.context, self._contexts.root(function, entry), seen | {index})
             for function, entry, span in reached
         )
+
+    def _is_made_later(self, way: list[tuple[str, Span]], method: str) -> bool:
+        """Whether a way has been gone, and come back, before anybody has an object on which to call a method."""
+        steps = [
+            (self._contexts.roots[entry.context].is_external, self._contexts.steps(maker, entry, span))
+            for maker, span in self._made.get(self._symbols.owner_of(method), ())
+            for entry in self._contexts.entries.get(maker, ())
+        ]
+        return bool(steps) and all(outside and self._memory.parts_before(way, each) for outside, each in steps)
 
     def comes_first(self, spot: Spot, other: Spot) -> bool:
         """Whether a function that runs once has gone the way to an access before it goes on to all that leads to the
