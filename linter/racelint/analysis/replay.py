@@ -328,9 +328,13 @@ class Replay(Locking, Origins, Owning, Touching):
         args = tuple([substitute.values(values) for values in invoke.args])
         keywords = tuple([(name, substitute.values(values)) for name, values in invoke.keywords])
         guarded = invoke.guarded or (bool(state.held) and not self.traits.atomic_steps)
+        made = frozenset([v for value, _ in during if isinstance(value, Fresh | Copy) for v in substitute(value)])
+        given = (*args, *[values for _, values in keywords])
         for callee in callees:
             if isinstance(callee, FunctionValue | Partial):
                 held = state.held
+                if isinstance(callee, FunctionValue) and callee.function == step.callee:
+                    live = [pair for pair in live if pair[0] not in made or self._is_handed_on(pair[0], given, state)]
                 if invoke.guarded:  # which of the callee's locks that is matters less than that there is one
                     state.held = (*held, Held(UNKNOWN, step.span, "unknown"))
                 self._call_back(callee, args, keywords, live, Place(invoke.function, invoke.span), step.span, state)
@@ -338,6 +342,15 @@ class Replay(Locking, Origins, Owning, Touching):
             else:
                 moved = Invoke(callee, args, keywords, invoke.function, invoke.span, (step, *invoke.calls), guarded)
                 self.record_invoke(moved, [pair for pair in live if visible(pair[0])], state)
+
+    @staticmethod
+    def _is_handed_on(made: Value, given: tuple[Values, ...], state: State) -> bool:
+        """Whether a function that calls itself gives that call what it has made, or keeps it where both find it.
+
+        Else each run has its own, which are written alike.
+        """
+        kept = (*given, *state.variables.values(), *state.heap.values())
+        return any([mentions_value(value, made) for values in kept for value in values])
 
     def _one_of_given(self, callee: Value, call: Span, substitute: Substitute) -> Values:
         """What is called of several functions that this one gives: `apply(pod, onNode("a"), named("b"))`, or a list."""
