@@ -93,12 +93,13 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
 
     ## How it decides
 
-    The finding stands at the change if the loop's own function makes it, else at the call in the loop that leads to
-    it; the trace leads from there to the change. Container and change must be the same object along access paths
-    (aliases, parameters, fields, live views, properties that return the inner container are followed; of what a nested
-    function makes that calls itself each run has its own, unless it hands it on or keeps it), and the loop must be able to go on after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is
-    set with the change and tested before the next turn, a helper whose result says whether it has made the change, or
-    one that raises behind it what nobody catches inside of the loop.
+    The finding stands at the change if the loop's own function makes it, else at the call in the loop that leads to it;
+    the trace leads from there to the change. Container and change must be the same object along access paths (aliases,
+    parameters, fields, live views, properties that return the inner container are followed; of what a nested function
+    makes that calls itself each run has its own, unless it hands it on or keeps it), and the loop must be able to go on
+    after the change: `break`, `return` or `raise` on every way out is fine, as is a flag that is set with the change
+    and tested before the next turn, a helper whose result says whether it has made the change, or one that raises
+    behind it what nobody catches inside of the loop.
 
     A loop that calls what it walks is one over callbacks, if callers put them in by one method
     (`subscribe(callback)`) and take them out by another one of the same class, or by a function, or a partial call

@@ -301,6 +301,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     Objects of two variables of packages are two, if each holds one of its own. What is taken out of a `sync.Pool` for
     each request is not shared by them, nor is a struct that is a variable of one call, if no pointer to it is made. A
     field that every literal of its type gives a value is never found nil; `var _ Interface = &T{}` is none of them.
+    What a pointer or a map of a package leads to, that has no exported name and that none but tests set, is never used.
 
     An object on which a method of its own, or its factory, has started something is known to that, whoever else uses it
     then; so is each object of a type if the one function that makes them does that (medium).

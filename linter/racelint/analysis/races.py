@@ -54,6 +54,7 @@ from racelint.analysis.standing import Standing
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
+from racelint.analysis.unset import Unset
 from racelint.analysis.values import Element, Global, Member, Param, Value
 from racelint.analysis.ways import NEAR, Ways
 from racelint.model import Const
@@ -98,6 +99,7 @@ class Races:
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
         self._standing = Standing(symbols, effects)
+        self._unset = Unset(symbols)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
@@ -191,6 +193,8 @@ class Races:
         if self.identity.never_one(write, other):
             return Silence.APART
         if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
+            return Silence.UNREACHED
+        if self._unset.is_never_done(write) or self._unset.is_never_done(other):
             return Silence.UNREACHED
         if self.choices.exclude(write, other):
             return Silence.ORDERED
