@@ -17,6 +17,7 @@ from racelint.analysis.values import (
     Field,
     Fresh,
     Global,
+    Literal,
     Param,
     Result,
     TypeValue,
@@ -52,6 +53,8 @@ class Locking(Starting, Attributes):
         match found:
             case LibraryType(name=name):
                 row = self.knowledge.concurrency.locks.get(name)
+                if row is None and self.traits.duck_typed and isinstance(value, Element) and lock_entry(value.key):
+                    return "unknown"  # what other entries are says little: `{"size": 0, "lock": Lock()}`
                 if row is not None and row.kind == "counted" and self.is_bound_to_one(value):
                     return "async" if name.startswith("asyncio") else "exclusive"
                 return row.kind if row is not None else "unknown" if self._is_declared(value) else ""
@@ -247,14 +250,22 @@ def _is_of_one_container(lock: Value, other: Value) -> bool:
 
 
 def is_named_lock(value: Value) -> bool:
-    """Whether a value of unknown type goes by the name of a lock."""
+    """Whether a value of unknown type goes by the name of a lock, maybe as an entry: `session["lock"]`."""
     while isinstance(value, Element):
+        if lock_entry(value.key):
+            return True
         value = value.base
     match value:
         case Field(name=name) | Global(name=name) | Captured(name=name):
             return sounds_like_lock(name)
         case _:
             return False
+
+
+def lock_entry(key: Value) -> str:
+    """The constant key of an entry that is a lock by that name: each object has one of its own; "" for any other."""
+    name = key.value if isinstance(key, Literal) else None
+    return name if isinstance(name, str) and sounds_like_lock(name) else ""
 
 
 def sounds_like_lock(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from racelint.analysis.effects import CallSite
 from racelint.analysis.lent import Lent
-from racelint.analysis.locking import sounds_like_lock
+from racelint.analysis.locking import lock_entry, sounds_like_lock
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.state import FLAG, MAYBE_HELD, TASK_FLAG, Held
 from racelint.analysis.symbols import MODULE, Symbols
@@ -442,8 +442,10 @@ class Places:
                     return f"{ANY_LOCK}.{name}"
                 outer = self._lock(base) if self._is_lock_alone(owner_type) else ANY_LOCK
                 return self._lock_of_field(owner_type, name) if outer.startswith(ANY_LOCK) else outer
-            case Element(base=base):
-                inner = self._lock(base)
+            case Element(base=base, key=key):
+                inner, name = self._lock(base), lock_entry(key)
+                if name and not sounds_like_lock(inner.rpartition(".")[2]):
+                    inner = f"{inner}.{name}"  # of several in one object each is another one
                 return inner if inner == ANY_LOCK else f"{inner}[]"
             case Global(module=module, name=name):
                 record = self._symbols.content(module).globals.get(name)
