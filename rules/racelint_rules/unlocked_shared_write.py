@@ -297,11 +297,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     eight that counts only if it is given no more than twelve functions in all.
 
     What each run of a handler or a goroutine makes for itself no other run of it has, also where what the run starts
-    has it; heaps and what is sorted are used by who calls `heap.Push` or `sort.Sort`, under the locks that he holds.
-    Objects of two variables of packages are two, if each holds one of its own. What is taken out of a `sync.Pool` for
-    each request is not shared by them, nor is a struct that is a variable of one call, if no pointer to it is made. A
-    field that every literal of its type gives a value is never found nil; `var _ Interface = &T{}` is none of them.
-    What a pointer or a map of a package leads to, that has no exported name and that none but tests set, is never used.
+    has it; heaps and what is sorted are used by who calls `heap.Push` or `sort.Sort`, under the locks that he holds. A
+    variable is one of one call: another run calls its function anew, and so what that defers, too (`defer func() {
+    log(err) }()`). Objects of two variables of packages are two, if each holds one of its own. What is taken out of a
+    `sync.Pool` for each request is not shared by them, nor is a struct that is a variable of one call, if no pointer to
+    it is made. A field that every literal of its type gives a value is never found nil; `var _ Interface = &T{}` is
+    none of them. What a pointer or a map of a package leads to, that has no exported name and that none but tests set,
+    is never used.
 
     An object on which a method of its own, or its factory, has started something is known to that, whoever else uses it
     then; so is each object of a type if the one function that makes them does that (medium).

@@ -337,7 +337,7 @@ class Goroutines:
     def _captured(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
         """A variable of a function, by what that very call of it starts, and by the function itself."""
         place = write.located.place
-        if write.function == other.function == place.owner:
+        if self._own_runs.has_called(write, place.owner) and self._own_runs.has_called(other, place.owner):
             return Silence.APART  # two calls of one function have each their own
         if any(s.function == place.owner == c.starter for s, c in ((write, one), (other, two))):
             return Silence.APART  # what a call starts calls the function again: that has its own

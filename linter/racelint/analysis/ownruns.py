@@ -17,6 +17,8 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import NONE, Captured, Element, Field, Fresh, Member, Param, Site, Value
 from racelint.analysis.ways import MOST_CALLS
+from racelint.model import Call, Closure, Spawn
+from racelint.record import records
 
 MOST_GIVEN = 4  # calls through which what a starter was given is followed back
 
@@ -34,10 +36,34 @@ class OwnRuns:
         self._callers: dict[str, list[tuple[str, CallSite]]] | None = None
         self._stored: set[str] | None = None  # names of fields, made when they are asked for
         self._outermost: dict[object, tuple[Value | None, str, Entry]] = {}
+        self._called: dict[str, set[str]] = {}  # closures that a function calls where they are written
 
     def has_made(self, spot: Spot) -> bool:
         """Whether the very run that makes an access has made its object: a function on the way there has."""
         return bool(self._made(spot, parts=True))
+
+    def has_called(self, spot: Spot, owner: str) -> bool:
+        """Whether the very run that makes an access has made the call of a function whose variable it is of.
+
+        The access is in that function, or in a closure that is called where it is written, be it as the call ends.
+        """
+        function, entry = spot.function, spot.entry
+        while function != owner:
+            came = self._contexts.came(function, entry)
+            if came is None or not self._is_called_in_place(function, came.caller):
+                return False
+            function, entry = came.caller, came.entry
+        return True
+
+    def _is_called_in_place(self, closure: str, parent: str) -> bool:
+        """Whether a function calls a closure where it is written, so that nobody else gets it."""
+        if parent not in self._called:
+            source, function = self._symbols.functions[parent]
+            nodes = list(records(function.body))
+            started = {id(node.call) for node in nodes if isinstance(node, Spawn)}
+            called = [n.func for n in nodes if isinstance(n, Call) and id(n) not in started]
+            self._called[parent] = {f"{source.name}:{f.function}" for f in called if isinstance(f, Closure)}
+        return closure in self._called[parent]
 
     def made_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two contexts have objects that were made for each of them by another call.
