@@ -237,14 +237,17 @@ class Body(Flow[State, Frame]):
             if operation == CLOSED and len(paths) == 1 and state.running:
                 self._wait_for_closer(paths[0], span, state)
             if operation == TAKE and len(paths) == 1 and state.running:
-                self._wait_for_last_words(paths[0], state)
+                self.wait_for_last_words(paths[0], state)
 
-    def _wait_for_last_words(self, channel: Value, state: State) -> None:
+    def wait_for_last_words(self, channel: Value, state: State) -> None:
         """The one that was started here to give something to a channel has done so, as the last thing that it does.
 
         What that starts itself may go on, and be several after some turns.
         """
-        found = lastwords.speaker(channel, self.id, self.symbols) if isinstance(channel, Captured) else None
+        calls = self.effects.calls
+        found = (
+            lastwords.speaker(channel, self.id, self.symbols, calls=calls) if isinstance(channel, Captured) else None
+        )
         if found is None or found[0] in state.several:
             return
         summary = self.summaries.of(found[1])

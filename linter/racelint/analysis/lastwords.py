@@ -1,12 +1,12 @@
 """Last words: what a goroutine gives to a channel when it does nothing more; who receives it knows that it has ended.
 
 `for { go func() { rows, err = load(); done <- err }(); select { case <-done: ...; case <-quit: return } }`: here one
-goroutine has ended when the next turn starts another one.
+goroutine has ended when the next turn starts another one. So it has where a helper has received that on each way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 
 from racelint.analysis.effects import Effects
 from racelint.analysis.state import GIVES
@@ -39,11 +39,17 @@ def of(effects: Effects, called: Mapping[str, frozenset[Value]]) -> frozenset[Va
     return frozenset(given.difference([path for told in behind for operation, path in told if operation in GIVES]))
 
 
-def speaker(channel: Value, function_id: str, symbols: Symbols, how: Set[str] = GIVING) -> tuple[Span, str] | None:
+def speaker(
+    channel: Value,
+    function_id: str,
+    symbols: Symbols,
+    how: Set[str] = GIVING,
+    calls: Collection[tuple[Span, str | Value]] = (),
+) -> tuple[Span, str] | None:
     """What gives something to a channel of a function's own, and where it is started, if that is one closure.
 
-    Nobody else gets hold of the channel, and the closure is written where it is started. `how` are the ways in which it
-    may give that.
+    Nobody else gets hold of the channel but who only takes from it, in one of the function's `calls`, and the closure
+    is written where it is started. `how` are the ways in which it may give that.
     """
     if not isinstance(channel, Captured) or channel.function != function_id:
         return None
@@ -53,7 +59,8 @@ def speaker(channel: Value, function_id: str, symbols: Symbols, how: Set[str] = 
     givers: set[str] = set()
     for each in _within(function, source.module.functions):
         scope = "local" if each is function else "captured"
-        if not _is_only_used(each, channel.name, scope, how | LISTENING):
+        lent = _lent(each, channel.name, calls, symbols) if each is function else 0
+        if not _is_only_used(each, channel.name, scope, how | LISTENING, lent):
             return None
         if any(_operated(each, channel.name, scope, GIVING)):
             givers.add(each.qualname)
@@ -73,14 +80,42 @@ def _within(function: Function, functions: Mapping[str, Function]) -> list[Funct
     return [each for name, each in functions.items() if f"{name}.".startswith(f"{function.qualname}.")]
 
 
-def _is_only_used(function: Function, name: str, scope: str, operators: Set[str]) -> bool:
-    """Whether a function does nothing with a channel but to make it and to use it in some operators."""
+def _lent(function: Function, name: str, calls: Collection[tuple[Span, str | Value]], symbols: Symbols) -> int:
+    """How many of a function's calls hand its channel to a function that only takes from it: `q.collect(done)`."""
+    given = [
+        (call.span, index)
+        for call in records(function.body)
+        if isinstance(call, Call)
+        for index, arg in enumerate(call.args)
+        if isinstance(arg, Name) and (arg.name, arg.scope) == (name, "local")
+    ]
+    called = [([callee for at, callee in calls if at == span], index) for span, index in given]
+    return sum(len(callees) == 1 and _listens(callees[0], index, symbols) for callees, index in called)
+
+
+def _listens(callee: str | Value, index: int, symbols: Symbols) -> bool:
+    """Whether a function only takes from the channel that it is given for an argument."""
+    if not isinstance(callee, str) or callee not in symbols.functions:
+        return False
+    source, function = symbols.functions[callee]
+    parameters = function.parameters[1 if function.owner else 0 :]
+    if index >= len(parameters) or parameters[index].kind != "positional":
+        return False
+    name = parameters[index].name
+    return all(
+        _is_only_used(each, name, "local" if each is function else "captured", LISTENING)
+        for each in _within(function, source.module.functions)
+    )
+
+
+def _is_only_used(function: Function, name: str, scope: str, operators: Set[str], lent: int = 0) -> bool:
+    """Whether a function does nothing with a channel but to make it, to use it in some operators, and to lend it."""
     names = [node for node in records(function.body) if isinstance(node, Name)]
     uses = sum(1 for node in names if (node.name, node.scope) == (name, scope))
     stores = [node for node in records(function.body) if isinstance(node, Assign)]
     made = [t for stmt in stores for t in stmt.targets if isinstance(t, Name) and (t.name, t.scope) == (name, "local")]
     known = sum(1 for _ in _operated(function, name, scope, operators))
-    return uses == known + (len(made) if scope == "local" else 0)
+    return uses == known + lent + (len(made) if scope == "local" else 0)
 
 
 def _operated(function: Function, name: str, scope: str, operators: Set[str]) -> Iterator[Op]:

@@ -27,6 +27,7 @@ from racelint.analysis.state import (
     MAYBE_HELD,
     OF_COUNTERS,
     POOLS,
+    TAKE,
     TASKS,
     THREADS,
     WAIT,
@@ -493,6 +494,8 @@ class Replay(Locking, Origins, Owning, Touching):
                 self.effects.passed_on.add((operation, known[0], call))
                 if operation == WAIT:
                     self.wait_for_group(known[0], state)
+                if operation == TAKE and state.running:
+                    self.wait_for_last_words(known[0], state)
 
     def _as_known(self, operation: str, path: Value, substitute: Substitute) -> Values:
         """What holds a channel that a callee knows, in the terms of its caller; a number is in its variable itself.
