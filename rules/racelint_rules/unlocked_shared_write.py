@@ -234,7 +234,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
 
     Ordered, hence silent:
 
-    - what comes before the `go` statement, or after `wg.Wait()` (whoever waits: what precedes `wg.Done()` is over);
+    - what comes before the `go` statement, or after `wg.Wait()` (whoever waits: what precedes `wg.Done()` is over, and
+      so is all that the group's member has started, if it waits for that first: `defer wg.Done(); ...; <-done`);
     - what comes after a receive from a channel that the function has made or that an object has for its signals (also
       from a goroutine that gives it one of several things, by the way that it takes), or after as many receives as
       goroutines were started, if a counter says so (of a variable that may hold nothing, what it holds else), or after

@@ -316,6 +316,8 @@ class Body(Flow[State, Frame]):
         for path in paths:
             known = self.effects.told.get((operation, path, span), state.told[0])
             self.effects.told[operation, path, span] = known & state.told[0]
+            beside = self.effects.beside.get((operation, path, span), state.running)
+            self.effects.beside[operation, path, span] = beside | state.running
             flags = self.effects.told_by.get((operation, path, span), state.held)
             self.effects.told_by[operation, path, span] = tuple(
                 [held for held in flags if held.kind == FLAG and held in state.held]
@@ -822,7 +824,7 @@ class Body(Flow[State, Frame]):
             self.summary.flags = tuple([(h.lock, h.kind) for h in final.held if h.kind in FLAGS and visible(h.lock)])
             self.summary.joins = self.effects.joined_at_end = final.joined
             self.summary.told = self._told_to_callers(final.told[0] | waited)
-            self.effects.told_at_end = final.told[0]
+            self.effects.told_at_end, self.effects.running_at_end = final.told[0], final.running
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}

@@ -167,7 +167,7 @@ class Start(Record):
     needs: Conditions = ALWAYS
     through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`
     covering: tuple[Held, ...] = ()  # the locks that a coroutine holds which awaits it there and then
-    told: frozenset[tuple[str, Value]] = frozenset()  # what has surely been done with channels by then
+    told: Told = UNTOLD  # what has been done with channels by then: surely, and perhaps
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""
@@ -219,6 +219,8 @@ class Effects:
     told_at_end: frozenset[tuple[str, Value]] = frozenset()  # what has surely been done with channels then
     told: dict[tuple[str, Value, Span], frozenset[tuple[str, Value]]] = field(default_factory=dict)
     # what is done with channels and groups, and where; what had surely been done with others by then
+    beside: dict[tuple[str, Value, Span], frozenset[Span]] = field(default_factory=dict)  # what may run beside that
+    running_at_end: frozenset[Span] = NONE_RUNNING  # where what may still run when the function is left was started
     told_by: dict[tuple[str, Value, Span], tuple[Held, ...]] = field(default_factory=dict)  # flags of who does that
     told_again: set[Value] = field(default_factory=set)  # channels that may have been given something before, too
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where
@@ -353,7 +355,7 @@ class Effects:
         """Record a callable that will run elsewhere."""
         known = self.starts.get((start.span, start.callee))
         if known is not None:
-            told = start.told & known.told
+            told = start.told[0] & known.told[0], start.told[1] | known.told[1]
             start = start._replace(running=start.running | known.running, needs=start.needs & known.needs, told=told)
         self.starts[start.span, start.callee] = start
 

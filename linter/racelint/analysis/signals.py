@@ -21,6 +21,7 @@ from racelint.analysis.gates import stores_of
 from racelint.analysis.paths import root
 from racelint.analysis.places import FLAG_MARK, Place, Places
 from racelint.analysis.spots import Spot
+from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, Site, TypeValue, Value
@@ -50,6 +51,7 @@ class Signals:
         self._closes: dict[Value, set[tuple[str, Span]]] = defaultdict(set)  # where each channel is closed
         self._set_once: dict[Value, bool] = {}
         self._started: dict[int, list[tuple[str, Value]]] = {}  # what has been done before a context is started
+        self._behind: dict[int, frozenset[tuple[str, Value]]] = {}  # what is done only when a context has ended
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._done: dict[object, list[tuple[str, Value]]] = {}
         self._calls = Counter([callee for _, _, callee in contexts.sites])
@@ -184,7 +186,7 @@ class Signals:
             self._started[context] = []  # for who starts himself anew
             starter, span = self._contexts.roots[context].starter, self._contexts.roots[context].span
             starts = self._effects[starter].starts.values() if starter in self._effects else ()
-            told = [start.told for start in starts if start.span == span]
+            told = [start.told[0] for start in starts if start.span == span]
             if starter is not None and told:
                 before = frozenset.intersection(*told)
                 each = [self._done_by_then(starter, e, before) for e in self._contexts.entries.get(starter, ())]
@@ -266,6 +268,48 @@ class Signals:
                     yield later
             given.update([(o, self.channel(p, function, entry)) for o, p in told[1] if o in GIVES])
         yield from self._ended(spot)
+        yield from self._told_behind(spot.entry.context)
+
+    def _told_behind(self, context: int) -> frozenset[tuple[str, Value]]:
+        """What is done with channels only when a goroutine has ended, by who has started it and waits for it by then.
+
+        `defer s.group.Done(); for part := range parts { done := make(chan bool); go s.load(part, done); <-done }`.
+        """
+        if context not in self._behind:
+            self._behind[context] = frozenset()  # of who starts himself anew
+            starter, start = self._contexts.roots[context].starter, self._contexts.roots[context].span
+            if starter in self._effects and start is not None and self._contexts.roots[context].kind == GOROUTINE:
+                told = [each.told[1] for each in self._effects[starter].starts.values() if each.span == start]
+                before: frozenset[tuple[str, Value]] = frozenset().union(*told)
+                entries = self._contexts.entries.get(starter, ())
+                each = [self._behind_start(starter, entry, start, before) for entry in entries]
+                self._behind[context] = frozenset.intersection(*each) if each else frozenset()
+        return self._behind[context]
+
+    def _behind_start(
+        self, starter: str, entry: Entry, start: Span, before: Set[tuple[str, Value]]
+    ) -> frozenset[tuple[str, Value]]:
+        """What a starter, and those that have called or started it, surely do with channels only behind that's end.
+
+        Not what they give to one that they may have given something before.
+        """
+        found: set[tuple[str, Value]] = set()
+        given: set[Value | None] = set()
+        function, span = starter, start
+        above = [(caller, around, told[1], call) for caller, around, told, call in self.levels_above(starter, entry)]
+        for function, around, before_that, at in ((starter, entry, before, start), *above):
+            effects, span = self._effects[function], at or start
+            early = {(o, path) for (o, path, _), running in effects.beside.items() if span in running} | before_that
+            own = {(o, path) for o, path, _ in effects.told} & effects.told_at_end
+            known = [(o, self.channel(path, function, around)) for o, path in own - early]
+            found.update([(o, channel) for o, channel in known if channel is not None])
+            given.update([self.channel(path, function, around) for o, path in early if o in GIVES])
+            if span in effects.running_at_end:
+                break
+        else:
+            if function == self._contexts.roots[entry.context].function:
+                found |= self._told_behind(entry.context)
+        return frozenset([(o, channel) for o, channel in found if o not in GIVES or channel not in given])
 
     def _ended(self, spot: Spot) -> Iterator[tuple[str, Value | None]]:
         """The group that is told when the goroutine of an access has ended, by who has started it."""

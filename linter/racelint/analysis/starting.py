@@ -117,7 +117,7 @@ class Starting(Tallies):
         if kind == GOROUTINE:
             self.summary.disclosed.update(self._known_parameters(callee, args))
         if isinstance(callee, FunctionValue | Partial | Field) or visible(callee):
-            self.effects.start(start._replace(told=state.told[0]))
+            self.effects.start(start._replace(told=state.told))
         if kind == GOROUTINE:
             state.run(span)
             self.note_launch(callee, span)
