@@ -338,7 +338,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any
     lock, through five types and functions, or, of a word that two contexts share, through two types (unless it is set
     to nil, or both answer requests); a word that is a package's own and that no lock guards, but for what
-    handlers do with it; a word without any lock between a goroutine and callers, unless it is set to nil.
+    handlers do with it; a word without any lock between a goroutine and callers, unless it is set to nil. So is
+    what a caller comes to by a method of another type than that whose field it is, or that which has started the
+    goroutine (`Command.Show` asks `depot.count`), unless what leads there starts the goroutine, too.
 
     ## Known limits
 
