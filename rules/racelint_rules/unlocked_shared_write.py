@@ -187,7 +187,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     thread that runs that loop; a function that is called where it could not be posted to such a loop; what an object
     does where it has found that the field is empty that holds its thread, or where a field that only its constructor
     stores says the opposite of what its thread was started by (`if not self._threaded: self.poll()`). What a process
-    starts has a memory of its own, and so have the jobs of an executor of processes. A flag that is found unset and set
+    starts has a memory of its own, and so have the jobs of an executor of processes: who has joined the threads is
+    alone still when it has started one. A flag that is found unset and set
     (under a lock, or between two tasks) keeps others out until it is set back, also where a method does that for its
     caller: `self._claim()`. What has `acquire()` and `release()` is a lock by any name.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from racelint.analysis.body import MOST_EVENTS, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
@@ -454,7 +454,8 @@ class Starting(Tallies):
                 self.begins(base, found.type)
             if isinstance(base, Field) and self.symbols.is_instance(base.base):
                 self.effects.begins_own = True
-            self.begun(state)
+            if not self._is_of_types(base, self.knowledge.concurrency.processes):  # which have a memory of their own
+                self.begun(state)
             return
         if not args and self._is_given_lock(base, name):
             self.lock_method(UNKNOWN, "Unlock" if name.lower().endswith("unlock") else "Lock", args, call, state)
@@ -575,12 +576,15 @@ class Starting(Tallies):
 
     def is_thread(self, value: Value) -> bool:
         """Whether a value is a thread (or a process): something that runs once it is started."""
-        threads = self.knowledge.concurrency.threads
+        return self._is_of_types(value, self.knowledge.concurrency.threads)
+
+    def _is_of_types(self, value: Value, types: Set[str]) -> bool:
+        """Whether the type of a value is one of a library's, or comes from one."""
         match self.types.of(value):
             case LibraryType(name=name):
-                return name in threads
+                return name in types
             case ClassType(type=type_id):
-                return any(isinstance(a, Builtin) and a.name in threads for a in self.symbols.ancestors(type_id))
+                return any(isinstance(a, Builtin) and a.name in types for a in self.symbols.ancestors(type_id))
             case _:
                 return False
 

@@ -283,6 +283,7 @@ class Concurrency:
         listed = (*self.starts, *self.joins, *self.waits, *self.counts)
         self.types = self.safe | {owner for name in listed if (owner := name.rpartition(".")[0])}
         self.threads = frozenset(name for name, row in self.starts.items() if row.when == "start")
+        self.processes = frozenset(name for name in self.threads if self.starts[name].kind == "process")
 
     def in_program(self, words: Collection[str]) -> Concurrency:
         """These rows without those of libraries that a program with these words drives itself."""
