@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from racelint.analysis.programs import Programs
 from racelint.analysis.symbols import MODULE, Symbols, argument
 from racelint.analysis.type_names import ClassType, LibraryType, TypeOf, project_class
-from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Param, TypeValue, Value
+from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, TypeValue, Value
 from racelint.model import Attr, Build, Call, Cast, Closure, Const, Expr, Function, Item, Make, Name, Op
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Variable(NamedTuple):
 
 
 Origin: TypeAlias = TypeValue | FunctionValue | Builtin  # a type, a function, or what a library has made
-Source: TypeAlias = Given | Kept | Variable | Param | Origin
+Source: TypeAlias = Given | Kept | Variable | Param | Global | Origin
 
 
 class Arriving:
@@ -127,9 +127,11 @@ class Arriving:
             todo += fresh
         return frozenset([source for source in seen if isinstance(source, Origin)])
 
-    def _before(self, source: Given | Kept | Variable | Param) -> list[Source] | None:
+    def _before(self, source: Given | Kept | Variable | Param | Global) -> list[Source] | None:
         """Where what arrives at a place comes from directly."""
         match source:
+            case Global():
+                return None
             case Param(function=function, index=index):
                 return self._given(function, index)
             case Kept(type=owner, name=name):

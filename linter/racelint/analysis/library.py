@@ -282,7 +282,7 @@ class Library(Origins):
         """A method of an object that two contexts must not use at once."""
         row = self.knowledge.unsafe.get(library)
         use = row.use(method) if row is not None else None
-        if row is not None and use is not None:
+        if row is not None and use is not None and not self.types.shells.is_safe(base, row, method):
             self.note(base, use, call, state, RUNNING if row.is_running(method) else STATEFUL)
 
     def use_next(self, iterators: Values, span: Span, state: State) -> None:

@@ -9,6 +9,7 @@ from racelint.analysis.arriving import Arriving
 from racelint.analysis.counterparts import Counterparts
 from racelint.analysis.expressions import Expressions
 from racelint.analysis.given import MOST_GIVEN, Given
+from racelint.analysis.shells import Shells
 from racelint.analysis.structures import Structures
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import NONE_TYPE, RESULTS, only, project_class, read, written
@@ -55,7 +56,7 @@ class Types:
     """Answers what type something has; None means unknown. Memoised; cycles are unknown.
 
     `annotations` reads written types, `structures` takes types apart, `expressions` are judged without regard to order,
-    `arriving` tells of what type the values of an interface are.
+    `arriving` tells of what type the values of an interface are, `shells` over what objects of libraries are made.
     """
 
     def __init__(self, symbols: Symbols, knowledge: Knowledge) -> None:
@@ -67,6 +68,7 @@ class Types:
         self._given = Given(symbols, knowledge, self.annotations, self)
         self.expressions = Expressions(symbols, knowledge, self.annotations, self.structures, self)
         self.arriving = Arriving(symbols, self)
+        self.shells = Shells(symbols, self, knowledge)
         self._fields: dict[tuple[str, str], TypeOf | None] = {}
         self._variables: dict[tuple[str, str], TypeOf | None] = {}
         self._values: dict[Value, TypeOf | None] = {}

@@ -152,13 +152,16 @@ class UnsafeRow:
     """Types whose objects two contexts must not use at once.
 
     `changes`, `reads` and `runs` are patterns of their methods; one of `runs` lets the tasks and callbacks of a loop go
-    on where it is called.
+    on where it is called. What functions of `over` make has its state in their argument, but for what methods of `own`
+    change: over one that locks itself it is safe.
     """
 
     types: tuple[str, ...]
     changes: tuple[str, ...]
     reads: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
     source: str = ""
 
     def use(self, method: str) -> str | None:
@@ -170,6 +173,10 @@ class UnsafeRow:
     def is_running(self, method: str) -> bool:
         """Whether a method runs the loop."""
         return any(fnmatchcase(method, pattern) for pattern in self.runs)
+
+    def keeps(self, method: str) -> bool:
+        """Whether a method changes what an object keeps itself, whatever it was made over."""
+        return any(fnmatchcase(method, pattern) for pattern in self.own)
 
 
 @dataclass(frozen=True, slots=True)
