@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+from functools import cached_property
 
 from racelint.analysis.importing import Importing, package_of
 from racelint.analysis.product import EXAMPLES
@@ -44,6 +45,23 @@ class Programs:
         """
         named = any(part in TESTS or part.endswith(ENDINGS) for part in package_of(module).split("/"))
         return bool(self._mains) and named and not self.use(module)
+
+    def leave_to_tests(self, module: str) -> bool:
+        """Whether the tests of other packages are made with a package and no program is, be it an example or a tool."""
+        return package_of(module) in self._tested and not self.importing.programs(module)
+
+    @cached_property
+    def _tested(self) -> frozenset[str]:
+        """The packages that tests which lie elsewhere import; nothing without a program."""
+        if not self._mains:
+            return frozenset()
+        homes = {
+            package_of(source.name): os.path.dirname(source.path) for source, _ in self._symbols.functions.values()
+        }
+        tests = [words for words in self._symbols.words if not words.known]
+        return frozenset(
+            [each for words in tests for each in words.packages if os.path.dirname(words.path) != homes.get(each)]
+        )
 
     def _is_program(self, function_id: str) -> bool:
         """Whether a program starts in a function, one that is no example, test or tool."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Set
 
 from racelint.analysis.contexts import EXTERNAL, Came, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.contracts import Contracts
@@ -10,10 +11,10 @@ from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import CallSite
-from racelint.analysis.importing import Importing
 from racelint.analysis.objects import FRESH
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
+from racelint.analysis.programs import Programs
 from racelint.analysis.receivers import Receivers
 from racelint.analysis.state import LOCAL, THREADS
 from racelint.analysis.summaries import Summaries
@@ -41,7 +42,8 @@ class Spreading:
         self._deciding = deciding
         self._receivers = receivers
         self._found = contexts
-        self._importing = Importing(symbols)
+        self._programs = Programs(symbols)
+        self._importing = self._programs.importing
         self._running: dict[str, set[str]] = {}  # functions that a context may run, by its root
 
     def spread(self, index: int, context: Context, root_id: str) -> None:
@@ -70,6 +72,8 @@ class Spreading:
                     continue  # whoever has handed it to the helper starts it
                 if not self._importing.are_linked({*above, function_id, callee}):
                     continue  # an interface's method, of a type that another program has
+                if self._is_put_in_by_tests(callee, {*above, function_id}):
+                    continue  # and of one that no program has
                 if self._is_of_others(callee, site, root_id):
                     continue  # what is lent by a function that does not run here
                 if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
@@ -87,6 +91,13 @@ class Spreading:
                     next_entry = next_entry._replace(flags=frozenset())  # which stands for all that has some
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
+
+    def _is_put_in_by_tests(self, callee: str, callers: Set[str]) -> bool:
+        """Whether a method is of a package for tests alone, and all that leads to its call is of what programs have."""
+        source, function = self._symbols.functions[callee]
+        if not function.owner or not self._programs.leave_to_tests(source.name):
+            return False
+        return all([self._programs.use(self._symbols.functions[each][0].name) for each in callers])
 
     def _is_of_others(self, callee: str, site: CallSite, root_id: str) -> bool:
         """Whether a parameter's callable is one that only a function lends which the context does not run."""
