@@ -1,8 +1,9 @@
 """Making: of which types a program has objects at all; the methods of others are no callees of an interface's.
 
 A rapid type analysis after Bacon and Sweeney (OOPSLA 1996), by names: what code that may run speaks of may be made or
-called there. A type that only its own methods and tests speak of, or `var _ Interface = (*T)(nil)`, has no objects; a
-public one only where a program of the repository uses its package: else tests show what others make.
+called there. A type that only its own methods and tests speak of, `var _ Interface = (*T)(nil)`, or a function that
+only tests call, has no objects; a public one only where a program of the repository uses its package: else tests show
+what others make.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Making:
         self._known: set[Key] = set()  # what may run or be made
         self._open: set[str] = set()  # packages that generated code can use
         self._types: set[Key] = set()
+        self._functions: set[Key] = set()  # those that others may call
         self._tested: set[str] = set()  # names of which tests speak
         self._generated: set[str] = set()  # and generated code
         self._is_of_program: Callable[[str], bool] = lambda package: False
@@ -35,8 +37,7 @@ class Making:
                 self._read(source)
             elif not source.module.traits.duck_typed:
                 self._tested.update(_words(source))
-        tested = {key for key in self._types if key[1] in self._tested - self._generated}
-        self._only_tested = tested - self._follow(self._known - tested)
+        self._only_tested = self._types & self._left_to_tests()
         self._known = self._follow(self._known)
 
     def close(self, is_of_program: Callable[[str], bool]) -> None:
@@ -52,7 +53,7 @@ class Making:
         return key in self._known or _package(module) in self._open or key not in self._spoken
 
     def is_only_tested(self, type_id: str) -> bool:
-        """Whether a public type of a package that programs use is there for tests: they alone speak of it."""
+        """Whether a type of a package that programs use is for tests: they alone speak of it or of what makes it."""
         module, _, qualname = type_id.partition(":")
         return _key(_package(module), qualname) in self._only_tested and self._is_of_program(module)
 
@@ -70,9 +71,18 @@ class Making:
             body = tuple([part for part in function.body if not (initial and is_only_checked(part))])
             self._note(_key(package, function.qualname), package, body, *_signature(function))
         self._types.update([_key(package, name) for name in module.types])
+        self._functions.update([_key("", name) for name in module.functions if name[:1].isupper() and "." not in name])
         for key in [_key(package, name) for name in (*module.functions, *module.types)]:
             if _is_known_elsewhere(key[1]):
                 self._known.add(key)
+
+    def _left_to_tests(self) -> set[Key]:
+        """What tests speak of, or the functions that they call, and nothing does that runs without them."""
+        words = self._tested - self._generated
+        called = {key for key in self._functions if key[1] in words}
+        made = {key for function in called for key in self._spoken[function] if key[1] not in self._generated}
+        tested = called | made | {key for key in self._types if key[1] in words}
+        return tested - self._follow(self._known - tested)
 
     def _note(self, speaker: Key, package: str, *parts: object) -> None:
         self._spoken[speaker].update([_key(package, name) for name in _names(parts)])
