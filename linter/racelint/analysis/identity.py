@@ -15,7 +15,7 @@ from racelint.analysis.objects import MAYBE
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.spots import Spot
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import ClassType
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Global, Member, Param, Value
 from racelint.analysis.ways import MOST_CALLS, Ways
@@ -39,6 +39,7 @@ class Identity:
         self._common = Common(symbols)
         self._inside = Inside(symbols, places)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
+        self._alone: dict[Global, bool] = {}  # variables whose objects are part of nothing
         self._pointed: dict[str, set[tuple[str, str]]] = {}  # variables, each with a method that is called on it
         lent = {owner for done in effects.values() for owner in done.given_back}
         self._lent = lent.union(*[symbols.subtypes(owner) for owner in lent])
@@ -112,6 +113,8 @@ class Identity:
         `func dial(dest Destination) { go func() { dest.Address = resolve(dest) }() }`: the struct is the call's own. Or
         it is a module's variable, and the other one lies in a field: `if user == Nobody.Name`, `s.user = user`.
         """
+        if self._is_no_part(first, second) or self._is_no_part(second, first):
+            return True
         if not {first.access.kind, second.access.kind} <= OF_VARIABLE:
             return False  # a map in a copy is the very same
         one, two = self._own_variable(first), self._own_variable(second)
@@ -127,6 +130,45 @@ class Identity:
         if variable is None or not self._is_value(variable) or self._variable(inner) is not None:
             return False
         return sum(1 for _ in self._own_homes(inner)) > sum(1 for _ in self._own_homes(whole))
+
+    def _is_no_part(self, whole: Spot, inner: Spot) -> bool:
+        """Whether an object is what a module's variable leads to, made by itself, and the other one lies in a struct.
+
+        `var known = newTable()`, with `type cache struct { recent table }`: no cache's table is the known one.
+        """
+        variable = self._variable(whole)
+        if variable is None or next(self._homes(whole), None) is not None or next(self._own_homes(inner), None) is None:
+            return False
+        if variable not in self._alone:
+            self._alone[variable] = self._is_made_alone(variable)
+        return self._alone[variable]
+
+    def _is_made_alone(self, variable: Global) -> bool:
+        """Whether a module's variable holds nothing but what is made as it is declared, as a part of nothing else."""
+        record = self._symbols.content(variable.module).globals.get(variable.name)
+        if record is None or not record.values or self._is_value(variable):
+            return False
+        later = [done for each, done in self._effects.items() if not each.endswith(f":{MODULE}")]
+        if any([a.kind == "store" and a.path == variable for done in later for a in done.all_accesses()]):
+            return False
+        made = [(f"{variable.module}:{assigned.function}", assigned.value) for assigned in record.values]
+        return all([self._makes_alone(function, value) for function, value in made])
+
+    def _makes_alone(self, function: str, value: Expr) -> bool:
+        """Whether an expression takes the address of what it makes, or calls what returns nothing else."""
+        if isinstance(value, Op) and value.operator == "address":
+            return isinstance(value.operands[0], Make)
+        callee = self._symbols.meant(function, value.func) if isinstance(value, Call) else None
+        if not isinstance(callee, FunctionValue):
+            return False
+        bindings = self._symbols.functions[callee.function][1].bindings
+        found = [
+            each
+            for given in bindings.get("return", ())
+            for each in (bindings.get(given.name, (given,)) if isinstance(given, Name) else (given,))
+        ]
+        made = [each for each in found if isinstance(each, Op) and self._makes_alone(callee.function, each)]
+        return bool(found) and len(made) == len(found)
 
     def _own_homes(self, spot: Spot) -> Iterator[str]:
         """The fields that have an access's object as a part, outward."""
