@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from racelint.model import Assign, Attr, Call, Eval, Function, Name, Source, Stmt, TypeRef, TypeValue
+from racelint.model import Assign, Attr, Call, Closure, Eval, Function, Name, Source, Stmt, TypeRef, TypeValue
 from racelint.record import records
 
 MODULE = "<module>"
@@ -139,5 +139,5 @@ def _names(parts: object) -> Iterator[str]:
         match node:
             case Name(name=name) | Attr(name=name) | TypeRef(name=name):
                 yield name
-            case TypeValue(type=qualname):
+            case TypeValue(type=qualname) | Closure(function=qualname):
                 yield qualname
