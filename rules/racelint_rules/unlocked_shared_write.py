@@ -260,9 +260,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       which it is set, and on `if s.available()`, which returns `s.ready.Load() && !s.failed`;
     - what precedes all that sets a field under a lock and what has found it set under that lock
       (`if s.key == nil { return }`), if it is done once; what precedes the one store of a flag, `s.up = true`, under a
-      lock, and what has found it set under that, be it by a helper; the one store of a field that is found unset and
-      set under a lock, for good, and reads by who has found it set under that; one winner of `CompareAndSwap`,
-      be its answer asked for by a variable, or of `if n.Add(1) == 1`;
+      lock, and what has found it set under that, be it by a helper; what is stored only where a field is found unset
+      that is set under a lock, for good, be it that field itself, and reads by who has found it set under that, or has
+      called what leaves it set (`s.connect(); use(s.conn)`); one winner of `CompareAndSwap`, be its answer asked for
+      by a variable, or of `if n.Add(1) == 1`;
     - what stands behind the `close` of a channel that is made once, with what is accessed, on both sides: a second
       close panics; what is stored where nothing is yet and what is started behind that, in the same branch
       (`if addr == nil { addr = from; go reply() }`), if nothing else stores there;

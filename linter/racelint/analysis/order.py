@@ -57,7 +57,7 @@ class Order:
         self._kept: dict[Place, bool] = {}
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
         self._over: dict[tuple[str, Entry, int], bool] = {}
-        self._readiness = Readiness(symbols, effects, contexts, identity)
+        self.readiness = Readiness(symbols, effects, contexts, identity)
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
@@ -235,10 +235,10 @@ class Order:
         if kind != "global" and not self._is_kept(write.located.place, spots):
             return False
         context = self._contexts.roots[write.entry.context]
-        if by_steps and kind == "field" and self._readiness.is_always_given(write.located.place):
+        if by_steps and kind == "field" and self.readiness.is_always_given(write.located.place):
             return True
         stores = [s for s in spots if s.access.kind == "store"]
-        if by_steps and kind == "field" and self._readiness.is_filled(write, other, stores):
+        if by_steps and kind == "field" and self.readiness.is_filled(write, other, stores):
             return True
         setters = {function, *[s.function for s in stores if kind == "field"]}
         if any(self._has_called(context, setter) for setter in setters):

@@ -92,7 +92,7 @@ class Races:
         self.choices = Choices(symbols, effects, contexts, self.identity)
         self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
-        self.found_set = FoundSet(symbols, effects, places)
+        self.found_set = FoundSet(symbols, effects, places, self.order.readiness)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)

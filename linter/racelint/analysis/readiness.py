@@ -70,7 +70,7 @@ class Readiness:
         self._identity = identity
         self._settled = SettledTests(effects)
         self._given: dict[tuple[str, str], frozenset[tuple[str, Span]]] = {}  # by a type and a field of it
-        self._fills: dict[tuple[str, tuple[str, ...]], Fills | None] = {}
+        self._fills: dict[tuple[str, tuple[str, ...], int], Fills | None] = {}  # by how many setters, too
         self._fillers: dict[tuple[Fills, str, Span], list[str]] = {}
         self._parts: set[str] | None = None
 
@@ -105,18 +105,27 @@ class Readiness:
             return False
         return self._is_filled_by_makers(fills, write, other) or self._is_filled_before(fills, write, other)
 
+    def has_filled(self, read: Spot, setters: Sequence[Spot]) -> bool:
+        """Whether the function of a read has surely filled in a field of the same object, or found it filled in, by
+        calling a method that does. `setters` are all stores of that field.
+        """
+        chain = self._chain(read)
+        fills = self._fills_of(setters[0], setters) if setters and len(chain) == 1 else None
+        return fills is not None and self._fills_before(fills, read.function, read.access.span)
+
     def _fills_of(self, write: Spot, setters: Sequence[Spot]) -> Fills | None:
         owner, chain = self._symbols.owner_of(write.function), self._chain(write)
         if not chain or owner not in self._symbols.types:
             return None  # a closure, or another object
-        if (owner, chain) not in self._fills:
+        key = (owner, chain, len(setters))
+        if key not in self._fills:
             found: dict[str, list[Span]] = defaultdict(list)
             for spot in setters:
                 if self._chain(spot) == chain and self._symbols.owner_of(spot.function) == owner:
                     found[spot.function].append(spot.access.span)
             asked = all([self._is_asked_for(spot) for spot in setters])
-            self._fills[owner, chain] = Fills(owner, write.located.place, found) if asked else None
-        return self._fills[owner, chain]
+            self._fills[key] = Fills(owner, write.located.place, found) if asked else None
+        return self._fills[key]
 
     def _is_asked_for(self, store: Spot) -> bool:
         """Whether a test of the field itself stands before a store, not only one of another field of the object."""
