@@ -151,9 +151,10 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one;
     - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there
-      is only one, but not of what `is` an owner's; in Go by the loop's own function, itself or by several of its
-      fields, and compared with what is the same in all turns, unless the loop sets the end of the slice to nil, to
-      which the range goes on), or is of a class that is asked for and noted in a variable; slice assignments;
+      is only one, but not of what `is` an owner's; in Go by the loop's own function, itself, by several of its
+      fields or by its name or id, unless the last element is put in its place, and compared with what is the same in
+      all turns, unless the loop sets the end of the slice to nil, to which the range goes on), or is of a class that
+      is asked for and noted in a variable; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set, or
       stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`);

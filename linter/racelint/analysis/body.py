@@ -35,6 +35,7 @@ from racelint.analysis.state import (
     FLAG,
     FLAGS,
     GIVES,
+    IDENTIFYING,
     LOCAL,
     MAYBE_HELD,
     NOBODY,
@@ -50,6 +51,7 @@ from racelint.analysis.state import (
     surely_held,
 )
 from racelint.analysis.summary import Ask, Frame, Place, Summary
+from racelint.analysis.sweeps import swaps_in_last
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -744,17 +746,24 @@ class Body(Flow[State, Frame]):
                 state.heap[path] = NOTHING_KNOWN  # what is put there later is another object
 
     def is_singled(self, container: Value, state: State) -> bool:
-        """Whether a comparison has picked out one element: itself, or by several of its fields where many share one."""
+        """Whether a comparison has picked out one element.
+
+        Itself, or by several of its fields where many share one, or by its name; whoever fills the gap with the last
+        element does not say that there is but one.
+        """
         if self.traits.duck_typed:
             return any([is_within(part, container) for value in state.singled for part in (value, *keys_of(value))])
         found = [value for value in state.singled if is_within(value, container)]
-        walking = {frame.loop for frame in self.frames if container in [walked for walked, _ in frame.iterated]}
+        walking = [frame for frame in self.frames if container in [walked for walked, _ in frame.iterated]]
+        spans = {frame.loop for frame in walking}
         for value in state.singled:
             start = root(value)
-            if isinstance(start, Fresh) and start.site.span in walking:
+            if isinstance(start, Fresh) and start.site.span in spans:
                 found.append(value)  # of the copy that each turn has of an element
         fields = {value.name for value in found if isinstance(value, Field)}
-        return len(fields) > 1 or any([not isinstance(value, Field) for value in found])
+        if len(fields) > 1 or any([not isinstance(value, Field) for value in found]):
+            return True
+        return any([is_identity(value) for value in found]) and not any([swaps_in_last(f.body) for f in walking])
 
     def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:
         """The kind of access that a change is; giving an existing key another value resizes nothing."""
@@ -950,6 +959,14 @@ def is_within(path: Value, container: Value) -> bool:
             return True
         path = path.base
     return False
+
+
+def is_identity(path: Value) -> bool:
+    """Whether a path is the name of an element, or a part of that: `chart.Name`, but not `chart.Owner.Name`."""
+    name = ""
+    while isinstance(path, Field):
+        name, path = path.name, path.base
+    return name.lower().removeprefix("get") in IDENTIFYING and isinstance(path, Element | Member | Fresh)
 
 
 def keys_of(path: Value) -> Iterator[Value]:

@@ -297,7 +297,10 @@ class Conditions(Asking):
                 compared = [v for values in sides for v in values]
                 if not self.traits.duck_typed:
                     other = state.copy()
-                    state.singled |= picked_out(operands, sides, self.frames[-1] if self.frames else None)
+                    asked = [
+                        (*side, *self._of_getter(operand, other)) for side, operand in zip(sides, operands, strict=True)
+                    ]
+                    state.singled |= picked_out(operands, asked, self.frames[-1] if self.frames else None)
                     self.ask_flag(operands[0], state, other, operands[-1])
                     yes, no = self._compare_variables(operands, compared, state, other)
                     self._exclude(sides[0], sides[-1], no)
@@ -426,6 +429,14 @@ class Conditions(Asking):
             stopped.singled &= singled  # one or the other: there may be two
             self._note_among(operands, stopped)
         return (goes_on, stopped) if operator == "and" else (stopped, goes_on)
+
+    def _of_getter(self, operand: Expr, state: State) -> Values:
+        """What a method says that is given nothing, `chart.Name()`: it is as good as a field."""
+        match operand:
+            case Call(func=Attr(base=base, name=name), args=(), keywords=()) if is_slot(base):
+                return tuple([Field(v, name) for v in self.evaluate(base, state.copy()) if v != UNKNOWN])
+            case _:
+                return ()
 
     def _membership(self, key: Expr, container: Expr, state: State) -> tuple[State | None, State | None]:
         keys, containers = self.evaluate(key, state), self.evaluate(container, state)

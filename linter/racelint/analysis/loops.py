@@ -81,7 +81,7 @@ class Loops(Tallies):
             frame.channels = self.walked_channels
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
-            frame.loop = loop.span
+            frame.loop, frame.body = loop.span, loop.body
             self._note_walk(loop, frame, state)
             self.entered = around
         elif loop.test is not None:

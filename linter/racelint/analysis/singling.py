@@ -22,11 +22,22 @@ def picked_out(operands: tuple[Expr, ...], sides: list[Values], frame: Frame | N
             continue
         if frame is not None and any([is_within(v, walked) for v in others for walked, _ in frame.iterated]):
             continue  # each turn of the loop has another one
-        for value in mine:
-            walked = _walked(value)
-            if walked is not None and not any([is_within(v, walked) for v in others]):
-                found.add(value)
+        found |= {value for value in mine if _stands_out(value, others, frame)}
     return found
+
+
+def _stands_out(value: Value, others: Values, frame: Frame | None) -> bool:
+    """Whether a value is an element, or a part of one, and none of the others is of the same container."""
+    walked = _walked(value)
+    if walked is not None:
+        return not any([is_within(other, walked) for other in others])
+    return frame is not None and _is_own(value, frame) and not any([_is_own(other, frame) for other in others])
+
+
+def _is_own(value: Value, frame: Frame) -> bool:
+    """Whether a value is a part of the copy that each turn of a loop has of an element."""
+    start = root(value)
+    return isinstance(start, Fresh) and start.site.span == frame.loop and frame.loop is not None
 
 
 def _walked(value: Value) -> Value | None:

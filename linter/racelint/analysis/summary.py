@@ -10,7 +10,7 @@ from racelint.analysis.failing import Done, Outcome
 from racelint.analysis.sharing import Change, Content
 from racelint.analysis.state import Call, Conditions, Event, Held, Invoke, Resize
 from racelint.analysis.values import NOTHING_KNOWN, Param, Site, Value, Values
-from racelint.model import Expr
+from racelint.model import Block, Expr
 from racelint.span import Span
 
 
@@ -178,6 +178,7 @@ class Frame:
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
     assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
+    body: Block = ()  # of a for loop
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     endless: bool = False  # a while loop that goes on until it is left
     single: bool = False  # a counting loop of one turn

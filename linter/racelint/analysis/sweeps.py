@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value, View
+from racelint.analysis.written import plain
 from racelint.model import (
     Assign,
     Attr,
@@ -165,6 +166,24 @@ def keeps_one(loop: Loop, change: Span, asks_for_class: Callable[[Expr], bool]) 
         isinstance(stmt.value, Name) and stmt.value.name in elements and all(isinstance(t, Name) for t in stmt.targets)
         for stmt in notes
     )
+
+
+def swaps_in_last(body: Block) -> bool:
+    """Whether a block puts the last element of a sequence into another place of it: `s[i] = s[len(s)-1]`."""
+    for assign in [node for node in records(body) if isinstance(node, Assign)]:
+        filled = [plain(part.base) for part in records(assign.targets) if isinstance(part, Item)]
+        if any(_last_of(part) in filled for part in records(assign.value) if isinstance(part, Item)):
+            return True
+    return False
+
+
+def _last_of(item: Item) -> object:
+    """The sequence, as it is written, of which an item is the last one by its length; None if it is not."""
+    match item.key:
+        case Op(operator="-", operands=(Op(operator="length", operands=(measured,)), Const(value=1))):
+            return plain(item.base) if plain(item.base) == plain(measured) else None
+        case _:
+            return None
 
 
 def assigned(block: Block) -> frozenset[str]:
