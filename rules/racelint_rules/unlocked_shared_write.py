@@ -241,6 +241,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       from a goroutine that gives it one of several things, by the way that it takes), or after as many receives as
       goroutines were started, if a counter says so (of a variable that may hold nothing, what it holds else), or after
       a call of a helper that only takes from the channel and returns on no way without having done so (`gather(done)`);
+      if a loop is left by that (`for { select { case <-up: return; case <-tick: } }`), what the goroutine does only as
+      long as a variable of its own says that it has not told so (`if !told { s.add(row) }`, `told = true; close(up)`);
     - what the maker of an object does when it has started a worker that waits for what comes from a channel of that
       object, made with it, as long as nobody else has either and nothing that runs by then sends to it;
     - what follows a loop that waits until a counter of those at work is at zero (`for s.workers > 0 { s.idle.Wait() }`,

@@ -258,6 +258,11 @@ def goes_on(loop: Loop, spot: Span, ends: Callable[[Stmt], bool] = lambda _: Fal
     return out is None or (out.kind == "continue" and out.label in ("", loop.label))
 
 
+def goes_round(body: Block, spot: Span) -> bool:
+    """Whether who has passed a spot may come to it again, in another turn of a loop around it."""
+    return any(goes_on(loop, spot) for loop in loops_around(body, spot))
+
+
 def _way_out(block: Block, spot: Span, ends: Callable[[Stmt], bool]) -> Jump | None:
     """The jump that leaves a block in any case once a spot in it has been passed; None if it may come to its end."""
     at = next((index for index, stmt in enumerate(block) if stmt.span.holds(spot)), None)

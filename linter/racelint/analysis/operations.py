@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from racelint.analysis import meanwhile
+from racelint.analysis import lastwords, meanwhile
 from racelint.analysis.body import Body
+from racelint.analysis.branching import goes_round
 from racelint.analysis.effects import WHOLE, is_shared_path
 from racelint.analysis.existence import says_of
 from racelint.analysis.memory import SHARED_CONTENT
@@ -206,14 +207,25 @@ class Operations(Body):
 
         A channel that an object has tells when the rest of the object may be looked at.
         """
-        if isinstance(value, Fresh) and not any([frame.endless for frame in self.frames]):
-            state.wait()  # in an endless loop it is what the loop lives on
+        endless = any([frame.endless for frame in self.frames])  # mostly it is what the loop lives on
+        if isinstance(value, Fresh) and (not endless or self._is_answered(value, span, state)):
+            state.wait()
         elif isinstance(value, Field) and self._only_signals(value):
             state.signalled |= {value.base}
         received = self.types.structures.element(self.types.of(value), "value")
         taken = Result(self.site(span, state), self.types.text(received))
         self.take_out(taken, value)
         return (taken,)
+
+    def _is_answered(self, value: Fresh, span: Span, state: State) -> bool:
+        """Whether a loop is left when the one goroutine that runs has said what it was waited for to say.
+
+        `go s.load(ready)`, then `for { select { case <-ready: return; case <-ticker.C: report() } }`.
+        """
+        if len(state.running) != 1 or state.several or goes_round(self.function.body, span):
+            return False
+        found = lastwords.speaker(self.kept_at(value), self.id, self.symbols, calls=self.effects.calls)
+        return found is not None and found[0] in state.running
 
     def _gives_once(self, channel: Name) -> bool:
         """Whether a variable of this function alone holds channels from which one thing comes at most."""
