@@ -248,7 +248,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what follows a loop that waits until a counter of those at work is at zero (`for s.workers > 0 { s.idle.Wait() }`,
       where each ends with `s.workers--`, also of a variable, in a deferred closure), or one that fills a semaphore
       (`for range cap(free) { free <- token }`); what the last one to leave does (`if s.left.Add(-1) == 0`), if the
-      counter never goes up;
+      counter never goes up; if it does, as one of references that begins with the owner's own (`refs: 1`),
+      that he clears what others read who give one back;
     - what follows `<-ctx.Done()`, if only a `cancel()` of the program ends the context, or stands behind a test that it
       was not time that has ended it;
     - what is behind `if err := within(limit, f); err != nil { return err }`, if that helper returns nothing but errors

@@ -16,7 +16,7 @@ from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import comes_first, is_looped, is_never_behind, loops_around
 from racelint.analysis.cancelling import is_context
 from racelint.analysis.contexts import Contexts, Entry
-from racelint.analysis.effects import Access, Effects
+from racelint.analysis.effects import NOTHING, Access, Effects
 from racelint.analysis.gates import stores_of
 from racelint.analysis.paths import root
 from racelint.analysis.places import FLAG_MARK, Place, Places
@@ -25,10 +25,13 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, Site, TypeValue, Value
-from racelint.model import Eval
+from racelint.model import Assign, Attr, Call, Const, Eval, Make, Op
+from racelint.record import records
 from racelint.span import Span
 
 MOST_STEPS = 8  # calls and starts through which a channel is handed on
+ONE = Const(1)
+NO_PART = (Const(0), Const(0))  # the bounds of what is left of a slice
 MOST_GIVEN = 2  # calls through which one is given back
 
 
@@ -56,11 +59,14 @@ class Signals:
         self._done: dict[object, list[tuple[str, Value]]] = {}
         self._calls = Counter([callee for _, _, callee in contexts.sites])
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
+        self._of_owners: dict[Value, bool] = {}  # by a counter, whether it begins with the owner's own reference
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
     def order(self, first: Spot, second: Spot) -> bool:
         """Whether a channel orders two accesses."""
         if self._precedes(first, second) or self._precedes(second, first) or self._are_last(first, second):
+            return True
+        if self._clears_at_last(first, second) or self._clears_at_last(second, first):
             return True
         return self._is_started_anew(first, second) or self._is_started_anew(second, first)
 
@@ -401,6 +407,55 @@ class Signals:
         one, two = [{c for operation, c in self.done(spot) if operation == LAST} for spot in (first, second)]
         return any(counter not in self._counted_up for counter in one & two)
 
+    def _clears_at_last(self, spot: Spot, other: Spot) -> bool:
+        """Whether who has given back the last reference to an object clears it, while others look at it, or clear it.
+
+        Whoever holds a reference has not given it back, and nobody is given one anew when there is none left: the count
+        begins with that of the owner. Who does not count anything holds none.
+        """
+        counters = self._last_references(spot) if self._clears(spot) else set()
+        if not other.is_write:
+            return any(self._holds_reference(other, counter) for counter in counters)
+        return self._clears(other) and not counters.isdisjoint(self._last_references(other))
+
+    def _holds_reference(self, spot: Spot, counter: Value) -> bool:
+        """Whether the function of an access, or one that has called it, gives a reference back."""
+        return any(
+            operation == LEFT and self.channel(path, function, entry) == counter
+            for function, entry, _, _ in self._levels(spot)
+            for operation, path, _ in (*self._effects[function].told, *self._effects[function].passed_on)
+        )
+
+    def _clears(self, spot: Spot) -> bool:
+        """Whether an access stores that there is nothing, or nothing any more: `v.parts = v.parts[:0]`."""
+        if spot.access.kind != "store" or spot.access.detail == NOTHING:
+            return spot.access.kind == "store"
+        stores = [node for node in records(self._symbols.functions[spot.function][1].body) if isinstance(node, Assign)]
+        stored = [
+            node.value for node in stores if spot.access.span in [t.span for t in node.targets if isinstance(t, Attr)]
+        ]
+        return bool(stored) and all(
+            [isinstance(each, Op) and each.operator == "window" and each.operands[1:] == NO_PART for each in stored]
+        )
+
+    def _last_references(self, spot: Spot) -> set[Value]:
+        """The counters of references to the object of an access of which it was the last that was given back."""
+        if spot.located.place.kind != "field":
+            return set()
+        counters = [c for operation, c in self.done(spot) if operation == LAST and c in self._counted_up]
+        return {each for each in counters if _owner(each) == spot.located.type and self._begins_with_owner(each)}
+
+    def _begins_with_owner(self, counter: Value) -> bool:
+        """Whether who makes an object counts himself as one that holds a reference: `&view{parts: parts, refs: 1}`."""
+        if counter not in self._of_owners:
+            makers = [
+                self._symbols.functions[function][1].body
+                for function, effects in self._effects.items()
+                if any(type_id == _owner(counter) for _, type_id in effects.made)
+            ]
+            self._of_owners[counter] = any([_counts_one(node, _name(counter)) for node in records(tuple(makers))])
+        return self._of_owners[counter]
+
     def _precedes_all(self, spot: Spot, channel: Value) -> bool:
         """Whether an access is over before anybody is the first to give something to a channel.
 
@@ -567,6 +622,19 @@ def _maker(channel: Value) -> str | None:
 def _name(channel: Value) -> str:
     """The name of a field."""
     return channel.name if isinstance(channel, Field) else ""
+
+
+def _counts_one(node: object, name: str) -> bool:
+    """Whether something gives a field the number one: in the literal, by a store, or in one step, `v.refs.Store(1)`."""
+    match node:
+        case Make(fields=fields):
+            return dict(fields).get(name) == ONE
+        case Assign(targets=(Attr(name=stored),), value=value):
+            return stored == name and value == ONE
+        case Call(func=Attr(base=Attr(name=counted)), args=(value,)):
+            return counted == name and value == ONE
+        case _:
+            return False
 
 
 def _owner(channel: Value) -> str | None:
