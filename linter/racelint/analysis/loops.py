@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racelint.analysis import sweeps
-from racelint.analysis.branching import around
+from racelint.analysis.branching import around, ends_with
 from racelint.analysis.doubts import doubts, takes_out_element
 from racelint.analysis.parents import Parents
 from racelint.analysis.paths import (
@@ -14,6 +14,7 @@ from racelint.analysis.paths import (
     lazy,
     member,
     mentions,
+    root,
     uncopied,
     underlying,
     union,
@@ -81,7 +82,7 @@ class Loops(Tallies):
             frame.channels = self.walked_channels
             frame.values = unite([self.iteration(value, loop.span, state) for value in values])
             frame.iterated = tuple([pair for value in frame.values for pair in iterated(value)])
-            frame.loop, frame.body = loop.span, loop.body
+            frame.loop = loop.span
             self._note_walk(loop, frame, state)
             self.entered = around
         elif loop.test is not None:
@@ -91,7 +92,7 @@ class Loops(Tallies):
             frame.single = self._has_one_turn(loop.test, state)
         if not self.traits.duck_typed:
             frame.assigns = sweeps.assigned((*loop.body, *loop.step)) | sweeps.targeted(loop)
-        frame.site = Site(self.id, loop.span)
+        frame.site, frame.body = Site(self.id, loop.span), loop.body
         frame.waited, frame.guarded = state.waited, self.guarded
         if loop.is_async:
             self.suspend(loop.span, state)
@@ -190,6 +191,7 @@ class Loops(Tallies):
                         back = self._leads_back(event, container)
                         if back or container == event.container or covers(event, container):
                             repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))
+                            repeated = repeated or (looked_at is not None and self._comes_again(loop, container))
                             here = here._replace(repeated=repeated)
                             doubtful = event.rare if back else doubts(frame, container, event, state)
                             spot = event.calls[0].span if event.calls else event.span
@@ -255,6 +257,18 @@ class Loops(Tallies):
         """Whether a while loop runs this loop until it has done nothing more."""
         names = [frame.decides for frame in self.frames if frame.decides]
         return bool(names) and not sweeps.assigned(loop.body).isdisjoint(frozenset().union(*names))
+
+    def _comes_again(self, loop: Loop, container: Value) -> bool:
+        """Whether a while loop around a sweep does it again, over the same list and with the same question."""
+        outer = next((f for f in reversed(self.frames) if f.site is not None and f.loop is None), None)
+        if not self.traits.duck_typed or outer is None or ends_with(outer.body, "break", "return", "raise"):
+            return False
+        assert outer.site is not None
+        start = root(container)
+        if isinstance(start, Fresh | Result) and outer.site.span.holds(start.site.span):
+            return False  # each of its turns has another list
+        changed = sweeps.assigned(outer.body) - sweeps.assigned(loop.body) - sweeps.targeted(loop)
+        return _named_in((loop.iterable, loop.body)).isdisjoint(changed)
 
     def _is_own_search(self, looked_at: list[Expr], state: State) -> bool:
         """Whether a sweep looks for something that no caller has named: the next call finds what this one misses."""

@@ -178,7 +178,7 @@ class Frame:
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
     assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
-    body: Block = ()  # of a for loop
+    body: Block = ()  # of a loop
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     endless: bool = False  # a while loop that goes on until it is left
     single: bool = False  # a counting loop of one turn
