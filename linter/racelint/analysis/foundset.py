@@ -35,6 +35,9 @@ class FoundSet:
         self._places = places
         self._readiness = readiness
         self._setting: dict[tuple[Place, str], frozenset[str]] = {}
+        self._without: dict[Place, dict[str, frozenset[str]]] = {}
+        self._stored: dict[Place, list[Spot]] = {}
+        self._known: dict[tuple[str, Value, Span, str], list[frozenset[str]]] = {}
 
     def order(self, write: Spot, read: Spot, spots: Mapping[Place, Sequence[Spot]]) -> bool:
         """Whether a field is read by who has found it set, as which it stays. `spots` are the accesses by place.
@@ -47,7 +50,7 @@ class FoundSet:
         if read.is_write or not isinstance(read.access.path, Field):
             return False
         return any(self._is_set_by_then(Place("field", place.owner, name), under, read, spots)
-                   for name, under in self._only_without(place, spots))  # fmt: skip
+                   for name, under in self._only_without(place, spots).items())  # fmt: skip
 
     def _is_set_by_then(
         self, gate: Place, under: frozenset[str], read: Spot, spots: Mapping[Place, Sequence[Spot]]
@@ -58,18 +61,18 @@ class FoundSet:
             return False
         if self._readiness.has_filled(read, self._stores(gate, spots)):
             return True
-        return any(locks & self._locks(held) for held in self._found_set(read, gate.name))
+        key = (read.function, read.access.path, read.access.span, gate.name)
+        if key not in self._known:
+            self._known[key] = [self._locks(held) for held in self._found_set(read, gate.name)]
+        return any(not locks.isdisjoint(held) for held in self._known[key])
 
-    def _only_without(
-        self, place: Place, spots: Mapping[Place, Sequence[Spot]]
-    ) -> Iterator[tuple[str, frozenset[str]]]:
+    def _only_without(self, place: Place, spots: Mapping[Place, Sequence[Spot]]) -> dict[str, frozenset[str]]:
         """The fields that are found unset wherever a field is stored, often itself, and the locks of these sections."""
-        stores = self._stores(place, spots)
-        names = [{name for name, _ in self._found_unset(spot)} for spot in stores]
-        for name in sorted(set.intersection(*names)) if names else ():
-            under = self._set_under(place, name, spots)
-            if under:
-                yield name, under
+        if place not in self._without:
+            names = [{name for name, _ in self._found_unset(spot)} for spot in self._stores(place, spots)]
+            under = {name: self._set_under(place, name, spots) for name in set.intersection(*names)} if names else {}
+            self._without[place] = {name: locks for name, locks in sorted(under.items()) if locks}
+        return self._without[place]
 
     def _set_under(self, place: Place, name: str, spots: Mapping[Place, Sequence[Spot]]) -> frozenset[str]:
         """The locks under which a field is found unset wherever another one, or itself, is stored; none if it may be
@@ -85,7 +88,10 @@ class FoundSet:
 
     def _stores(self, place: Place, spots: Mapping[Place, Sequence[Spot]]) -> list[Spot]:
         """The stores of a field, but for those by which its object's maker completes it before others know it."""
-        return [spot for spot in spots.get(place, ()) if spot.is_write and not self._completes(spot)]
+        if place not in self._stored:
+            writes = [spot for spot in spots.get(place, ()) if spot.is_write]
+            self._stored[place] = [spot for spot in writes if not self._completes(spot)]
+        return self._stored[place]
 
     def _completes(self, store: Spot) -> bool:
         """Whether a function stores something in an object that it has made, and nobody else knows yet."""

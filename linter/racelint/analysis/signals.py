@@ -60,6 +60,7 @@ class Signals:
         self._calls = Counter([callee for _, _, callee in contexts.sites])
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
         self._of_owners: dict[Value, bool] = {}  # by a counter, whether it begins with the owner's own reference
+        self._emptied: dict[tuple[str, Span], bool] = {}  # by a store, whether nothing is in what it leaves
         self._without_room = {path for each in effects.values() for path in each.without_room}
 
     def order(self, first: Spot, second: Spot) -> bool:
@@ -430,6 +431,13 @@ class Signals:
         """Whether an access stores that there is nothing, or nothing any more: `v.parts = v.parts[:0]`."""
         if spot.access.kind != "store" or spot.access.detail == NOTHING:
             return spot.access.kind == "store"
+        key = spot.function, spot.access.span
+        if key not in self._emptied:
+            self._emptied[key] = self._stores_no_part(spot)
+        return self._emptied[key]
+
+    def _stores_no_part(self, spot: Spot) -> bool:
+        """Whether a field is stored as the part of something in which nothing is."""
         stores = [node for node in records(self._symbols.functions[spot.function][1].body) if isinstance(node, Assign)]
         stored = [
             node.value for node in stores if spot.access.span in [t.span for t in node.targets if isinstance(t, Attr)]
