@@ -11,7 +11,7 @@ import shares
 import tables
 import triage
 from cases import Case
-from results import Measured, Results, Shown
+from results import Measured, Results, Shown, Sight
 from scoring import Score
 from triage import Verdict
 
@@ -21,12 +21,14 @@ MANY = 0.3  # findings per kLOC that a maintainer would not put up with unless t
 HEAD = """\
 # How racelint does on code that was not written for it
 
-Made by `python tests/field/report.py` from `results.json`, `cases.json` and `triage.json`. `README.md` says what they
-are, and more on how to repeat the measurement:
+Made by `python tests/field/report.py` from `results.json`, `cases.json`, `triage.json` and `first_looks.json`.
+`README.md` says what they are, and more on how to repeat the measurement:
 
     python tests/field/score.py --save build/recall
     python tests/field/precision.py collect --save build/reports > build/todo.jsonl
-    python tests/field/report.py --recall build/recall --precision build/reports
+    python tests/field/precision.py collect --save build/fresh --repositories tests/field/fresh_repositories.json \\
+        --triage tests/field/first_looks.json > build/todo.jsonl
+    python tests/field/report.py --recall build/recall --precision build/reports --fresh build/fresh
 
 Each share stands beside its 95 % Wilson interval. What racelint shows by default counts, nothing else."""
 
@@ -34,15 +36,21 @@ Each share stands beside its 95 % Wilson interval. What racelint shows by defaul
 def text(results: Results, every: list[Case], verdicts: Iterable[Verdict]) -> str:
     """Return the page."""
     words = {verdict.key: verdict.verdict for verdict in verdicts}
-    judged = [(found, words.get(found.key, OPEN)) for found in results.findings]
+    pinned, fresh = (
+        [(found, words.get(found.key, OPEN)) for found in s.findings] for s in (results.pinned, results.fresh)
+    )
     scores = [score for score in results.scores if not score.case.excepted]
     sections = (
         HEAD,
-        bullets([*headline(scores, unmeasured(scores, every)), *right_by_severity(judged)]),
+        bullets([*headline(scores, unmeasured(scores, every)), *right_by_severity(pinned, fresh)]),
         *recalled(results, scores, every),
-        *precise(results, judged),
-        *crowded(results, judged),
-        *standing(judged),
+        "## How many findings are right?",
+        *precise(results.pinned, pinned, "`repositories.json`"),
+        *looked_at_first(results.fresh, fresh, pinned),
+        "## How much is there to read?",
+        *crowded(results.pinned, pinned),
+        *(("### In the repositories of the last first look", *crowded(results.fresh, fresh)) if fresh else ()),
+        *standing(pinned),
     )
     return "\n\n".join(sections) + "\n"
 
@@ -64,10 +72,28 @@ def headline(scores: list[Score], missing: int) -> Iterator[str]:
             yield f"{name}, real bugs (all but {recall.APART}): hit {hit}, hit and quiet after the fix {both}"
 
 
-def right_by_severity(judged: Judged) -> Iterator[str]:
-    """Yield precision of each severity in a line, as the README quotes it."""
-    for severity, counts in triage.counted((found.severity, word) for found, word in judged):
-        yield f"{severity}s in mature code: right {quoted(counts['true'], counts.total() - counts[OPEN])}"
+def right_by_severity(pinned: Judged, fresh: Judged) -> Iterator[str]:
+    """Yield precision of each severity in a line, as the README quotes it; with two runs that of each, too."""
+    for severity, counts in by_severity([*pinned, *fresh]):
+        parts = [(name, dict(by_severity(run)).get(severity)) for name, run in (("pinned", pinned), ("fresh", fresh))]
+        apart = [f"{name} {quoted(right(each), judged(each))}" for name, each in parts if each and fresh]
+        whole = f"{severity}s in mature code: right {quoted(right(counts), judged(counts))}"
+        yield ": ".join([whole, *(["; ".join(apart)] if apart else [])])
+
+
+def by_severity(found: Judged) -> list[tuple[str, Counter[str]]]:
+    """Count the verdicts of each severity."""
+    return triage.counted((each.severity, word) for each, word in found)
+
+
+def right(counts: Counter[str]) -> int:
+    """Return how many are right."""
+    return counts["true"]
+
+
+def judged(counts: Counter[str]) -> int:
+    """Return how many somebody has read."""
+    return counts.total() - counts[OPEN]
 
 
 def quoted(number: int, total: int) -> str:
@@ -113,51 +139,67 @@ def tallies(rows: Iterable[recall.Tally]) -> str:
     return "\n".join(tables.markdown([recall.HEADING, *(row.cells for row in rows)]))
 
 
-def precise(results: Results, judged: Judged) -> Iterator[str]:
+def precise(sight: Sight, found: Judged, listed: str) -> Iterator[str]:
     """Yield the part on findings in mature code."""
-    ran = Counter(each.racelint or "of a commit that the reports do not name" for each in results.repositories)
-    lines = sum(repository.lines for repository in results.repositories)
-    yield "## How many findings are right?"
+    ran = Counter(each.racelint or "of a commit that the reports do not name" for each in sight.repositories)
     yield paragraph(
         "; ".join(f"racelint {name} on {number} repositories" for name, number in sorted(ran.items())) or "No run yet",
-        f"(`repositories.json`): it shows {density(len(judged), lines)}.",
+        f"({listed}): it shows {density(len(found), sight.lines)}.",
         "*True*: worth mending. *Benign*: it can happen and does no harm. *Wrong*: it cannot happen as told. *Open*:",
         "nobody has judged it. Only what is true counts as right.",
     )
-    languages = {repository.name: recall.LANGUAGES[repository.language] for repository in results.repositories}
+    languages = {repository.name: recall.LANGUAGES[repository.language] for repository in sight.repositories}
     groups: tuple[Callable[[Shown], str], ...] = (
-        lambda found: f"{languages[found.repository]}, {found.rule}, {found.severity}",
-        lambda found: f"{languages[found.repository]}, all, {found.severity}",
-        lambda found: f"all, {found.severity}",
+        lambda each: f"{languages[each.repository]}, {each.rule}, {each.severity}",
+        lambda each: f"{languages[each.repository]}, all, {each.severity}",
+        lambda each: f"all, {each.severity}",
     )
-    rows = [
-        verdict_row(name, counts)
+    yield verdict_table(
+        (name, counts)
         for group in groups
-        for name, counts in triage.counted((group(found), word) for found, word in judged)
-    ]
+        for name, counts in triage.counted((group(each), word) for each, word in found)
+    )
+
+
+def looked_at_first(sight: Sight, fresh: Judged, pinned: Judged) -> Iterator[str]:
+    """Yield the part on repositories that were chosen after the last change to the rules, if there was such a run."""
+    if not sight.repositories:
+        return
+    number, known = len(sight.repositories), len({each.repository for each, _ in pinned})
+    yield "### At first sight"
+    yield paragraph(
+        "The rules were mended on the pinned repositories. These were chosen after the last change to the rules, and",
+        "nobody had run racelint on them before.",
+    )
+    yield from precise(sight, fresh, "`fresh_repositories.json`, with verdicts in `first_looks.json`")
+    yield paragraph(f"The {number} together with the pinned ones ({known} of which have findings):")
+    yield verdict_table((f"all, {severity}", counts) for severity, counts in by_severity([*pinned, *fresh]))
+
+
+def verdict_table(rows: Iterable[tuple[str, Counter[str]]]) -> str:
+    """Return a table of precision."""
     heading = ("", "true", "benign", "wrong", OPEN, "precision", "95 % interval")
-    yield "\n".join(tables.markdown([heading, *rows]))
+    return "\n".join(tables.markdown([heading, *(verdict_row(name, counts) for name, counts in rows)]))
 
 
 def verdict_row(name: str, counts: Counter[str]) -> tuple[str, ...]:
     """Return a row of the table of precision."""
-    right, of = counts["true"], counts.total() - counts[OPEN]
+    share = right(counts), judged(counts)
     words = [str(counts[word]) for word in ("true", "benign", "wrong", OPEN)]
-    return (name, *words, shares.percent(right, of), shares.interval(right, of))
+    return (name, *words, shares.percent(*share), shares.interval(*share))
 
 
-def crowded(results: Results, judged: Judged) -> Iterator[str]:
+def crowded(sight: Sight, found: Judged) -> Iterator[str]:
     """Yield the part on how much there is to read in each repository."""
-    found = dict(triage.counted((each.repository, word) for each, word in judged))
-    every = sorted(results.repositories, key=lambda r: (r.language, r.name.lower()))
-    many = [r.name for r in every if r.lines and 1000 * found.get(r.name, Counter()).total() / r.lines > MANY]
-    yield "## How much is there to read?"
+    counts = dict(triage.counted((each.repository, word) for each, word in found))
+    every = sorted(sight.repositories, key=lambda r: (r.language, r.name.lower()))
+    many = [r.name for r in every if r.lines and 1000 * counts.get(r.name, Counter()).total() / r.lines > MANY]
     yield paragraph(
         "Lines are those of product code, tests apart; *hidden* is what racelint shows only when it is asked for more.",
         f"More than {MANY} findings per kLOC: {', '.join(many) or 'none'}.",
     )
     heading = ("repository", "", "kLOC", "findings", "true", "per kLOC", "hidden", "files not analysed")
-    rows = (crowd_row(repository, found.get(repository.name, Counter())) for repository in every)
+    rows = (crowd_row(repository, counts.get(repository.name, Counter())) for repository in every)
     yield "\n".join(tables.markdown([heading, *rows]))
 
 
@@ -176,18 +218,18 @@ def crowd_row(repository: Measured, counts: Counter[str]) -> tuple[str, ...]:
     )
 
 
-def standing(judged: Judged) -> Iterator[str]:
+def standing(found: Judged) -> Iterator[str]:
     """Yield the part that lists the findings judged true."""
-    real = [found for found, word in judged if word == "true"]
+    real = [each for each, word in found if word == "true"]
     yield "## Real bugs in today's code"
     yield paragraph(
         f"The {len(real)} findings of the pinned commits that somebody has read in the code and judged true, each with",
         "its sides; `triage.json` has the reasons. Whether upstream knows of a bug is not recorded.",
     )
-    for name in sorted({found.repository for found in real}, key=str.lower):
-        group = [found for found in real if found.repository == name]
+    for name in sorted({each.repository for each in real}, key=str.lower):
+        group = [each for each in real if each.repository == name]
         yield f"### {name} {group[0].commit[:12]}"
-        yield bullets(f"{found.rule}: `{found.symbol}`: {sides(found)}" for found in group)
+        yield bullets(f"{each.rule}: `{each.symbol}`: {sides(each)}" for each in group)
 
 
 def sides(found: Shown) -> str:

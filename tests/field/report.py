@@ -3,6 +3,7 @@
 
     report.py                                              from results.json, cases.json and triage.json as they are
     report.py --recall build/recall --precision build/reports     from new runs; results.json is written anew first
+    report.py --fresh build/fresh                          likewise from a run on repositories of the last first look
     report.py --check                                      say whether the page is the one that they make
 
 The runs are those of `score.py --save` and `precision.py collect --save`. Exits 1 if --check finds another page, and 2
@@ -23,12 +24,14 @@ import runs
 import triage
 
 FILE = clones.HERE / "FIELD.md"
+LOOKED = clones.HERE / "first_looks.json"
 
 
 def made() -> str:
     """Return the page that the files of this folder make."""
     every = cases.load(cases.FILE)
-    return page.text(results.load(results.FILE, every), every, triage.load(triage.FILE))
+    verdicts = [*triage.load(triage.FILE), *triage.load(LOOKED)]
+    return page.text(results.load(results.FILE, every), every, verdicts)
 
 
 def condense(options: argparse.Namespace) -> None:
@@ -41,6 +44,9 @@ def condense(options: argparse.Namespace) -> None:
     if options.precision:
         pinned = clones.pinned(clones.HERE / "repositories.json")
         sections["precision"] = results.precision_section(options.precision, pinned)
+    if options.fresh:
+        looked = clones.pinned(clones.HERE / "fresh_repositories.json")
+        sections["first look"] = results.precision_section(options.fresh, looked)
     if sections:
         results.save(results.FILE, **sections)
 
@@ -58,6 +64,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recall", type=pathlib.Path, metavar="DIR", help="runs kept by score.py --save")
     parser.add_argument("--precision", type=pathlib.Path, metavar="DIR", help="reports kept by precision.py collect")
+    parser.add_argument(
+        "--fresh", type=pathlib.Path, metavar="DIR", help="reports likewise, of first_looks_repositories"
+    )
     parser.add_argument("--revision", default=".", help="whose recall is meant: a revision, or a folder of DIR")
     parser.add_argument("--project", type=pathlib.Path, default=runs.PROJECT, help="repository of that revision")
     parser.add_argument("--check", action="store_true", help="write nothing")

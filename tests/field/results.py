@@ -54,15 +54,28 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Sight:
+    """What one precision run shows of its repositories."""
+
+    repositories: tuple[Measured, ...] = ()
+    findings: tuple[Shown, ...] = field(default=(), repr=False)
+
+    @property
+    def lines(self) -> int:
+        """Lines of product code in all of them."""
+        return sum(repository.lines for repository in self.repositories)
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
-    """One recall run and one precision run."""
+    """One recall run and two precision runs: of the pinned repositories, and of those of the last first look."""
 
     racelint: str = ""  # of the recall run
     scores: tuple[Score, ...] = ()
     lines: int = 0  # of all cases before their fix, and how much racelint shows there
     found: int = 0
-    repositories: tuple[Measured, ...] = ()
-    findings: tuple[Shown, ...] = field(default=(), repr=False)
+    pinned: Sight = Sight()
+    fresh: Sight = Sight()
 
 
 def recall_section(folder: pathlib.Path, identity: str, every: Iterable[Case]) -> dict[str, Any]:
@@ -122,15 +135,23 @@ def shown(repository: Repository, found: Found) -> Shown:
 def load(path: pathlib.Path, every: Iterable[Case]) -> Results:
     """Read the condensed numbers; scores of cases that are no longer in the manifest are passed over."""
     data = json.loads(path.read_text(encoding="utf-8"))
-    recall, precision = data["recall"], data["precision"]
+    recall = data["recall"]
     known = {case.id: case for case in every}
     return Results(
         recall["racelint"],
         tuple(score_of(row, known[row["id"]]) for row in recall["cases"] if row["id"] in known),
         recall["lines"],
         recall["findings"],
-        tuple(Measured(**row) for row in precision["repositories"]),
-        tuple(Shown(**row | {"sides": tuple(map(tuple, row["sides"]))}) for row in precision["findings"]),
+        sight_of(data["precision"]),
+        sight_of(data.get("first look", EMPTY["first look"])),
+    )
+
+
+def sight_of(section: dict[str, Any]) -> Sight:
+    """Build what `precision_section` condensed from its rows."""
+    return Sight(
+        tuple(Measured(**row) for row in section["repositories"]),
+        tuple(Shown(**row | {"sides": tuple(map(tuple, row["sides"]))}) for row in section["findings"]),
     )
 
 
@@ -164,4 +185,5 @@ def spread(value: Any) -> str:
 EMPTY: dict[str, dict[str, Any]] = {
     "recall": {"racelint": "", "lines": 0, "findings": 0, "cases": []},
     "precision": {"repositories": [], "findings": []},
+    "first look": {"repositories": [], "findings": []},
 }

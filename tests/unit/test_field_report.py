@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+from dataclasses import replace
 from typing import Any
 
 import clones
@@ -77,8 +78,8 @@ def test_results_survive_the_file(tmp_path: pathlib.Path) -> None:
     assert loaded.scores == (scoring.Score(cases_of[0], True, True), scoring.Score(cases_of[1], False, False,
                                                                                    failure="no sources"))  # fmt: skip
     assert (loaded.racelint, loaded.lines, loaded.found) == ("abc", 2000, 3)
-    assert loaded.repositories == (results.Measured("owner/name", COMMIT, "python", "abc", 4000, 1, 1),)
-    (shown,) = loaded.findings
+    assert loaded.pinned.repositories == (results.Measured("owner/name", COMMIT, "python", "abc", 4000, 1, 1),)
+    (shown,) = loaded.pinned.findings
     assert shown.sides == (("a.py:1", "store", "f"), ("b.py:7", "store", "f"))
     assert shown.key == verdict(1, "true").key
     assert "/somewhere" not in path.read_text(encoding="utf-8")
@@ -96,7 +97,7 @@ def test_page_tells_what_was_measured() -> None:
     every = [*(score.case for score in scores), case(id="fifth")]
     repository = results.Measured("owner/name", COMMIT, "python", "abc", 4000, 9, 2)
     findings = tuple(results.shown(REPOSITORY, finding(line)) for line in (1, 2, 3))
-    measured = results.Results("abc", scores, 20_000, 10, (repository,), findings)
+    measured = results.Results("abc", scores, 20_000, 10, results.Sight((repository,), findings))
     text = page.text(measured, every, [verdict(1, "true"), verdict(2, "wrong")])
     for expected in (
         "- 1 cases are not measured yet",
@@ -116,6 +117,29 @@ def test_page_tells_what_was_measured() -> None:
         "### owner/name cccccccccccc\n\n- unlocked-shared-write: `Store.other`: a.py:1 (store in `f`), b.py:7 (store",
     ):
         assert expected in text or expected in text.replace("\n", " "), expected  # paragraphs are folded
+
+
+def test_page_tells_first_sight_apart() -> None:
+    fresh = clones.Repository("fresh/name", COMMIT, "go")
+    pinned_sight = results.Sight(
+        (results.Measured("owner/name", COMMIT, "python", "abc", 4000, 0, 0),),
+        tuple(results.shown(REPOSITORY, finding(line)) for line in (1, 2)),
+    )
+    fresh_sight = results.Sight(
+        (results.Measured("fresh/name", COMMIT, "go", "abc", 2000, 0, 0),), (results.shown(fresh, finding(1)),)
+    )
+    measured = results.Results("abc", (), 0, 0, pinned_sight, fresh_sight)
+    at_first_sight = replace(verdict(1, "benign"), repository="fresh/name")
+    text = page.text(measured, [], [verdict(1, "true"), verdict(2, "true"), at_first_sight])
+    for expected in (
+        "- errors in mature code: right 2 of 3 (67 %, 21 to 94 %): pinned 2 of 2 (100 %, 34 to 100 %); fresh 0 of 1",
+        "### At first sight",
+        "| Go, unlocked-shared-write, error | 0 | 1 | 0 | 0 | 0 % | 0 to 79 % |",
+        "| all, error | 2 | 1 | 0 | 0 | 67 % | 21 to 94 % |",
+        "| fresh/name cccccccccccc | Go | 2.0 | 1 | 0 | 0.50 | 0 | 0 |",
+    ):
+        assert expected in text, expected
+    assert "first sight" not in page.text(results.Results("abc", (), 0, 0, pinned_sight), [], [])
 
 
 def test_page_of_nothing_can_be_made() -> None:
