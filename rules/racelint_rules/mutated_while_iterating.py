@@ -161,7 +161,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`);
     - an iteration that waits inside what opens or closes its object, or where both tasks have entered that by
       `async with`, which notes so in it, or beside a change in the same call, or for coroutines of the project of
-      which one never suspends, or which end in a callback;
+      which one never suspends, or which end in a callback, or in coroutines of callers from outside of a container
+      that is only ever filled (a memo);
     - a method that only finalisers call; one that nobody speaks of, where the repository has tests or examples that
       use the program, a function of a module that others import whose name stands nowhere else, and what a class
       has, below which there is no other, whose name stands nowhere else (for what is private by its name tests do not

@@ -206,6 +206,8 @@ class Suspensions:
         callers = mine.is_external and theirs.is_external
         if callers and not self._is_opening(act) and (act is not None or not theirs.is_loop):
             return 1  # nothing says that callers do both at once
+        if callers and act is None and other.access.kind not in REMOVALS and not self._stays_a_while(other):
+            return 1  # what is only ever filled is a memo: its filler mostly is awaited before it is walked
         if callers and act is not None and self._is_made_at_need(act) and not self._says_shared(other):
             return 1  # who uses an object in one task only never comes twice at once
         if callers and act is not None and act.kind == "insert" and not self._asks_for_entry(function_id, act):
