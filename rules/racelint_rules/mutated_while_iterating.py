@@ -133,9 +133,11 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     No resize, hence silent: giving an existing key another value (the loop's own key, one that it was found equal to, a
     key just read or tested with `in`, a constant key with which the mapping is made: `{"sent": 0}`, wherever a field or
     variable gets one, and nothing is ever taken out of it); appending to the list being iterated (a work list);
-    removing from a list that is walked with `reversed()`. Confidence is high when the container's type and every callee
-    are known, medium when they are known by name only or a loop does no more than remove from a list what passes a test
-    (it takes two neighbours that pass it), low (hidden by default) where the code is mostly right:
+    removing from a list that is walked with `reversed()`; what is done only where a test has found the container empty
+    (`if not self.names: self.reload()`), for in the loop there is an element. Confidence is high when the container's
+    type and every callee are known, medium when they are known by name only or a loop does no more than remove from a
+    list what passes a test (it takes two neighbours that pass it), low (hidden by default) where the code is mostly
+    right:
 
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), or that a
       library exports, also if a parameter only ever is such a container, unless the loop deletes its own key from it

@@ -52,6 +52,7 @@ from racelint.analysis.state import (
 )
 from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.sweeps import swaps_in_last
+from racelint.analysis.vacancy import is_vacant
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -650,6 +651,8 @@ class Body(Flow[State, Frame]):
             event = event._replace(certain=False)
         if event.change == "insert" and self._adds_nothing_new(event, state):
             return
+        if is_vacant(event.container, state):
+            event = event._replace(vacant=True)
         if any([(event.container, key) in state.absent for key in event.keys]):
             event = event._replace(tested=True)
         if state.singled or self.rare:

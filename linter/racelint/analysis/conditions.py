@@ -31,6 +31,7 @@ from racelint.analysis.state import (
     State,
 )
 from racelint.analysis.type_names import ClassType, LibraryType
+from racelint.analysis.vacancy import measured, note_vacant
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -221,6 +222,7 @@ class Conditions(Asking):
         """Where a counter of what was started is at zero, all of it has ended; a flag may say so, too."""
         refuted = {outcome: self.ended_by(meanwhile.refuted(test, state, outcome=outcome)) for outcome in (True, False)}
         yes, no = self._branch_on(test, state)
+        self._note_measured(test, yes, no)
         for outcome, after in ((True, yes), (False, no)):
             if after is not None and refuted[outcome]:
                 after.end(refuted[outcome])
@@ -230,6 +232,13 @@ class Conditions(Asking):
                 self.last_out(test, after, outcome=outcome)
                 self.first_in(test, after, outcome=outcome)
         return yes, no
+
+    def _note_measured(self, test: Expr, yes: State | None, no: State | None) -> None:
+        """`if len(xs) == 0`, or what else says that there is nothing in a container."""
+        asked = measured(test)
+        after = None if asked is None else yes if asked[1] else no
+        if asked is not None and after is not None and is_slot(asked[0]):
+            note_vacant(self._tested(asked[0], after), after)
 
     def ended_by(self, refuted: Iterable[tuple[Span, Variable]]) -> list[Span]:
         """What has ended where a variable says so, if nobody but this function stores to that."""
@@ -585,6 +594,8 @@ class Conditions(Asking):
         if kind == "truth" and outcome:
             reads = state.sources.get(name, ()) if name else ()
             self.find_set(possible, reads[0].held if len(reads) == 1 else () if name else state.held, state)
+        if kind == "truth" and not outcome and self.traits.duck_typed:
+            note_vacant(possible, state)
         if kind == "truth" and not outcome:
             drop_missing(possible, state)
             for channels in [self.received.get(flag.site.span, ()) for flag in possible if type(flag) is Result]:

@@ -24,6 +24,7 @@ from racelint.analysis.sharing import MOST_CONTENTS, Content
 from racelint.analysis.state import CLOSED, TAKE, Held, Invoke, Resize, State, surely_held
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
+from racelint.analysis.vacancy import fill
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -141,6 +142,8 @@ class Loops(Tallies):
         """Bind the target to the element at hand; earlier turns had other elements."""
         state.pending = {}
         state.waited = False
+        for container, _ in frame.iterated:
+            fill(container, state)
         if state.crossed:
             state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
         assert frame.site is not None
@@ -188,6 +191,8 @@ class Loops(Tallies):
             match event:
                 case Resize():
                     for container, style in frame.iterated:
+                        if event.vacant and container == event.container and not state.waited:
+                            continue  # with an element at hand it is not empty
                         back = self._leads_back(event, container)
                         if back or container == event.container or covers(event, container):
                             repeated = passes or (lasting and sweeps.is_lasting(container, self._instance()))

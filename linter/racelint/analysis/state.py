@@ -33,7 +33,8 @@ class Resize(NamedTuple):
     (in Go one of the function at hand).
     `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
     `rare` says that it is made by a callback that is mostly called later. `answer` is what the callee that makes it
-    returns then ("" if it is no constant). `raising` says that a callee raises behind it, and catches nothing.
+    returns then ("" if it is no constant). `raising` says that a callee raises behind it, and catches nothing. `vacant`
+    says that it is made only where a test has found the container empty.
     """
 
     container: Value
@@ -52,6 +53,7 @@ class Resize(NamedTuple):
     rare: bool = False
     answer: str = ""
     raising: bool = False
+    vacant: bool = False
 
 
 class Invoke(NamedTuple):
@@ -73,7 +75,8 @@ class Predicate(NamedTuple):
     """A property of a value that a branch has tested.
 
     It is "truth", "none", "equal" to a scalar or to one of some, what another package has by a name or by one of some
-    ("named"), of a "class", or of one of some concrete types ("type"), or of an "other" type than some.
+    ("named"), of a "class", or of one of some concrete types ("type"), or of an "other" type than some; or a container
+    is "vacant".
     """
 
     value: Value
@@ -255,7 +258,11 @@ class State:
         if not self.assumptions:
             return ALWAYS
         return frozenset(
-            [(p, held) for p, held in self.assumptions.items() if type(p.value) is Param and p.test != "class"]
+            [
+                (p, held)
+                for p, held in self.assumptions.items()
+                if type(p.value) is Param and p.test not in ("class", "vacant")
+            ]
         )
 
     def asked(self) -> Conditions:

@@ -1,0 +1,55 @@
+"""Vacancy: tests that find a container empty, `if not xs`, `if len(xs) == 0`.
+
+No turn of a loop over it comes to what is done only then: there is an element at hand.
+"""
+
+from __future__ import annotations
+
+from racelint.analysis.state import Predicate, State
+from racelint.analysis.values import Captured, Element, Field, Global, Param, Value, Values
+from racelint.model import Attr, Call, Const, Expr, Item, Name, Op
+
+VACANT = "vacant"
+# By operator: the number with which a length is compared, and whether the test is true of an empty container.
+COMPARED = {("==", 0): True, ("<", 1): True, ("<=", 0): True, ("!=", 0): False, (">", 0): False, (">=", 1): False}
+
+
+def measured(test: Expr) -> tuple[Expr, bool] | None:
+    """The container whose length a test asks for, and the outcome that says that there is nothing in it."""
+    match test:
+        case Op(operator=operator, operands=(length, Const(value=int(number)))) if (operator, number) in COMPARED:
+            asked = _of_length(length)
+            return (asked, COMPARED[operator, number]) if asked is not None else None
+        case Call():
+            asked = _of_length(test)
+            return (asked, False) if asked is not None else None
+        case _:
+            return None
+
+
+def _of_length(expr: Expr) -> Expr | None:
+    match expr:
+        case (
+            Op(operator="length", operands=(asked,))
+            | Call(func=Name(name="len", scope="global"), args=(asked,), keywords=())
+        ) if isinstance(asked, Name | Attr | Item):
+            return asked
+        case _:
+            return None
+
+
+def note_vacant(values: Values, state: State) -> None:
+    """A test has found empty what has these values; which of several, is not known."""
+    if len(values) == 1 and isinstance(values[0], Field | Element | Global | Captured | Param):
+        state.assumptions[Predicate(values[0], VACANT)] = True
+
+
+def is_vacant(container: Value, state: State) -> bool:
+    """Whether the way here goes through a test that has found a container empty."""
+    return bool(state.assumptions) and Predicate(container, VACANT) in state.assumptions
+
+
+def fill(container: Value, state: State) -> None:
+    """There is something in a container, whatever a test has said before."""
+    if state.assumptions:
+        state.assumptions.pop(Predicate(container, VACANT), None)
