@@ -22,7 +22,8 @@ SNAPSHOT = "snapshot"  # what a resize does to such a loop, as the knowledge tab
 PREFETCHING = "lxml"
 LIBRARIES = frozenset({PREFETCHING, "BeautifulSoup", "bs4", "cElementTree", "defusedxml", "elementtree", "xml"})
 WITHOUT_ELEMENTS = ("xml.parsers", "xml.sax")
-ATTRIBUTES = "attrib"  # the iterator of them has listed them all first
+ATTRIBUTES = "attrib"  # their iterator, and what `items()` and the like give, has listed them all first
+STYLES = frozenset({"direct", "keys", "values", "items"})
 # What elements have, and lists have not.
 OF_ELEMENTS = frozenset({
     "attrib", "getnext", "getparent", "getprevious", "iterancestors", "iterchildren", "iterdescendants",
@@ -38,11 +39,13 @@ class Prefetching:
 
     def misses_nothing(self, conflict: Conflict) -> bool:
         """Whether a loop takes out of an element only the child at hand, or goes over the element's attributes."""
-        if conflict.kind != "unknown" or conflict.loop.iterable is None or conflict.style != "direct":
+        if conflict.kind != "unknown" or conflict.loop.iterable is None or conflict.style not in STYLES:
             return False
         function_id = conflict.loop.function
         walked = iterated_expression(conflict.loop.iterable)
         attributes = isinstance(walked, Attr) and walked.name == ATTRIBUTES
+        if conflict.style != "direct" and not attributes:
+            return False
         at_hand = attributes or takes_out_element(conflict.resize, conflict.container)
         return (
             at_hand
