@@ -183,7 +183,7 @@ class Loops(Tallies):
         frame.taken = tuple([held for held in surely_held(state.held) if mentions(held.lock, site)])
         here = Place(self.id, loop.span, loop.iterable)
         again = any([outer.endless for outer in self.frames])
-        looked_at = sweeps.conditions(loop.body, again=again) if state.pending else None
+        looked_at = sweeps.conditions(loop.body, self._only_asks, again=again) if state.pending else None
         here = here._replace(sweep=looked_at is not None)
         lasting = looked_at is not None and self._is_own_search(looked_at, state)
         passes = bool(state.pending) and self._is_pass(loop)
@@ -219,6 +219,14 @@ class Loops(Tallies):
         for container, loop_span, span in state.crossed:
             if loop_span == loop.span:
                 self.effects.cross(container, loop_span, span, state.joined)
+
+    def _only_asks(self, expr: Expr) -> bool:
+        """Whether a call only has its object find out how it stands: `process.poll()`."""
+        match expr:
+            case Call(func=Attr(name=name), args=(), keywords=()):
+                return self.knowledge.does(f"*.{name}", "refreshes") is not None
+            case _:
+                return False
 
     def _asks_for_class(self, test: Expr) -> bool:
         """Whether a test asks for the class of something."""

@@ -17,6 +17,7 @@ from racelint.model import (
     Call,
     Choice,
     Const,
+    Eval,
     Expr,
     Hold,
     Item,
@@ -34,18 +35,20 @@ from racelint.record import records
 from racelint.span import Span
 
 
-def conditions(body: Block, *, again: bool = False) -> list[Expr] | None:
+def conditions(body: Block, asks: Callable[[Expr], bool], *, again: bool = False) -> list[Expr] | None:
     """What a sweep's turn looks at; None if the body does anything else than test and act on what it has found.
+
+    `asks` tells of a call whose result nobody wants whether it only has its object find out how it stands.
 
     Something changes with time there: an attribute, or what a call says. What never changes is looked at only once,
     unless an endless loop does it `again` and again.
     """
     looked_at: list[Expr] = []
-    acting = _acting(body, looked_at)
+    acting = _acting(body, looked_at, asks)
     return looked_at if acting == 1 and (again or any(_may_change(expr) for expr in looked_at)) else None
 
 
-def _acting(body: Block, looked_at: list[Expr]) -> int:
+def _acting(body: Block, looked_at: list[Expr], asks: Callable[[Expr], bool]) -> int:
     """How many statements act on what was found, and what the others look at; more than one if it is no sweep."""
     acting, passed = 0, False
     for stmt in body:
@@ -57,7 +60,10 @@ def _acting(body: Block, looked_at: list[Expr]) -> int:
                 leaves = all(isinstance(inner, Jump) and inner.kind == "continue" for inner in then)
                 acting, passed = acting + (not leaves), passed or leaves
             case Try(body=tried, handlers=handlers, orelse=(), final=()) if _looks(tried):
-                acting += _acting(tried, looked_at) + sum(_acting(handler.body, looked_at) for handler in handlers)
+                acting += _acting(tried, looked_at, asks)
+                acting += sum(_acting(handler.body, looked_at, asks) for handler in handlers)
+            case Eval(value=asked) if asks(asked):
+                looked_at.append(asked)
             case Jump(kind="continue"):
                 pass
             case _:
