@@ -144,6 +144,7 @@ class Body(Flow[State, Frame]):
         self.singles: set[Span] = set()  # executors made with one worker
         self.delayed: set[Span] = set()  # timers that are made here: what they start runs when some time is over
         self.spread: Values = ()  # what the call at hand spreads: `gather(*...)`
+        self.rest: Values = ()  # the rest of its own arguments that a function hands on: `f(*args)`
         self.by_name = False  # the call at hand gives arguments by name
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
         self.filled_in: frozenset[Span] = frozenset()  # what the struct at hand is made with

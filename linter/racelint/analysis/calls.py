@@ -57,7 +57,7 @@ class Calls(Replay, Library):
         callees = self._callees(call, state)
         nothing = self._given_by_nothing(callees, call.span, state) if self.on_nothing else ()
         self.once = any([isinstance(c, Builtin) and self.knowledge.does(c.name, "takes-one") for c in callees])
-        self.spread = ()
+        self.spread, self.rest = (), ()
         outer = state.reads
         looks = all([isinstance(c, Builtin) and "." not in c.name for c in callees])  # `callable(f)` only looks
         if not looks:
@@ -248,12 +248,19 @@ class Calls(Replay, Library):
             if isinstance(arg, Star):
                 held = [self.contents.get(v) or self.element_of(v, self.site(call.span, state)) for v in values]
                 self.spread = unite(held)
+                self.rest = tuple([v for v in values if self._is_rest(v)])
                 break  # positions after a spread are not known
             args.append(values)
         keywords = [(name, self.evaluate(value, state)) for name, value in call.keywords]
         self.by_name = bool(keywords)  # those of a mapping, too: `**options`
         self.is_open = any([isinstance(arg, Star) for arg in call.args]) or any([not name for name, _ in keywords])
         return tuple(args), tuple([(name, values) for name, values in keywords if name])
+
+    def _is_rest(self, value: Value) -> bool:
+        """Whether a value is what the function is given after its other arguments: `*args`."""
+        if not isinstance(value, Param) or value.function != self.id:
+            return False
+        return self.function.parameters[value.index].kind == "variadic"
 
     def _method(self, base: Value, name: str, call: Call, state: State) -> Values:
         """What a method call calls; for an object of unknown type the one project method that it can be, if any."""

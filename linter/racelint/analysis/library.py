@@ -245,7 +245,7 @@ class Library(Origins):
             self.note(base, "snapshot", call, state, container.kind if known else "?")
             return (self.copied(base, self.site(call, state)),)
         position = container.insert.get(name, 0)
-        keys = args[position] if 0 <= position < len(args) else ()
+        keys = args[position] if 0 <= position < len(args) else self._of_rest(position - len(args))
         key = only(keys)
         result: Values = (Result(self.site(call, state)),)
         change = container.change(name)
@@ -268,6 +268,10 @@ class Library(Origins):
         if change == "insert" and f".{name}()" in SPREADS and args:
             self._take_over(base, args[0], state)
         return result
+
+    def _of_rest(self, index: int) -> Values:
+        """An argument that the caller has given for one of the call at hand: `super().__setitem__(*args)`."""
+        return tuple([element(rest, Literal(index, "int")) for rest in self.rest]) if index >= 0 else ()
 
     def _gives_another(self, container: Container, name: str, call: Span) -> bool:
         """Whether somebody uses what a method gives which gives nothing where it changes a container in place.

@@ -81,7 +81,7 @@ class Replay(Locking, Origins, Owning, Touching):
                 bound.append(given[index])
             elif parameter.name in named and parameter.kind != "variadic":
                 bound.append(named[parameter.name])
-            elif parameter.kind == "variadic" and not self.traits.duck_typed and len(given) > index:
+            elif parameter.kind == "variadic" and len(given) > index and not (self.traits.duck_typed and self.is_open):
                 bound.append((bounded(Tuple(given[index:])),))
             elif isinstance(parameter.default, Const) and not self.is_open:
                 value = parameter.default.value
