@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from racelint.analysis.byvalue import lies_in
 from racelint.analysis.defaults import Defaults, picks_elements
 from racelint.analysis.givenaway import GivenAway, passed
 from racelint.analysis.holders import Holders
@@ -103,7 +104,7 @@ class Caches:
         meant = {name for change in changes for name in change.names}
         reworked = self._summaries.of(function_id).reworked
         for change in changes:
-            found = list(self._origins(change.target))
+            found = list(self._origins(change.target, change.kind))
             found = found or list(self._half_copied(function_id, change, reworked))
             for target, origin in found or self._copied_elsewhere(function_id, change):
                 if origin.kind == "state" and _last_name(origin.start) in meant:
@@ -323,18 +324,23 @@ class Caches:
 
     # --- where objects come from --------------------------------------------------------------------------------------
 
-    def _origins(self, target: Value, holds: int = HOLDS) -> Iterator[tuple[Value, Origin]]:
-        """The origins of an object, each with the path to it from there."""
+    def _origins(self, target: Value, change: str, holds: int = HOLDS) -> Iterator[tuple[Value, Origin]]:
+        """The origins of an object, each with the path to it from there; a field that changes may be its holder's."""
         for start in prefixes(target):
             origin = self._sources.origin(start)
             if origin is not None:
                 yield target, origin
                 return
+            if isinstance(start, Field) and change == "field" and self._lies_in(target, start.base):
+                return
             if isinstance(start, Field | Element) and holds > 0:
                 moved = [rebased(target, start, held) for held in self._holders.held(start)]
-                found = [list(self._origins(path, holds - 1)) for path in moved if not isinstance(path, Copy)]
+                found = [list(self._origins(path, change, holds - 1)) for path in moved if not isinstance(path, Copy)]
                 if isinstance(start, Field) or all(found):
                     yield from itertools.chain.from_iterable(found)
+
+    def _lies_in(self, target: Value, outer: Value) -> bool:
+        return lies_in(target, outer, self._types, self._names.inline)
 
     def _changed_globals(self) -> frozenset[Value]:
         """The variables of which some function changes the object as the only one that it can mean, or replaces it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from racelint.analysis import lastwords, meanwhile
 from racelint.analysis.body import Body
 from racelint.analysis.branching import goes_round
+from racelint.analysis.byvalue import is_inline
 from racelint.analysis.effects import WHOLE, is_shared_path
 from racelint.analysis.existence import says_of
 from racelint.analysis.memory import SHARED_CONTENT
@@ -148,7 +149,7 @@ class Operations(Body):
         """Where a variable is; nothing of it is read."""
         match operand:
             case Attr(base=base, name=name):
-                return unite([self.read(self.place(owner, name), state) for owner in self.evaluate(base, state)])
+                return unite([self._address_of(self.place(owner, name), state) for owner in self.evaluate(base, state)])
             case Item(base=base, key=key):
                 bases, keys = self.evaluate(base, state), self.evaluate(key, state)
                 known = only(keys)
@@ -164,6 +165,12 @@ class Operations(Body):
                 return self.evaluate(operand, state)
             case _:
                 return self.evaluate(operand, state)
+
+    def _address_of(self, path: Value, state: State) -> Values:
+        """Where a field is; that of a struct made here is there, whosever value it holds a copy of."""
+        found = self.read(path, state)
+        elsewhere = isinstance(root(path), Fresh) and any([isinstance(root(v), _REFERRING) for v in found])
+        return (path,) if elsewhere and is_inline(path, self.types, self.knowledge.sharing.inline) else found
 
     def grown(self, values: Values, span: Span, state: State, expr: Expr | None = None) -> Values:
         """A sequence with more at its end: another one with the same elements, as far as can be told.

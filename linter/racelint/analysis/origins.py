@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import MOST_CALLS, MOST_FIELDS, MOST_GUESSED_CALLS, NESTED, visible
+from racelint.analysis.byvalue import lies_in
 from racelint.analysis.effects import CALLABLE
 from racelint.analysis.entries import Entries
 from racelint.analysis.handing import Handing, named_in
@@ -103,10 +104,15 @@ class Origins(Handing, Entries):
 
     def _changed_paths(self, target: Value, kind: str) -> Values:
         """The shared objects that a change is of; what a copy holds by value is the copy's own."""
+        if kind == "field" and isinstance(start := root(target), Fresh) and self._lies_in(target, start):
+            return ()
         paths = self._shared_paths(target)
         if kind != "field" or self.traits.duck_typed:
             return paths
         return tuple([path for path in paths if not self._is_inside_copy(path)])
+
+    def _lies_in(self, target: Value, outer: Value) -> bool:
+        return lies_in(target, outer, self.types, self.knowledge.sharing.inline)
 
     def _is_inside_copy(self, path: Value) -> bool:
         """Whether only fields lead from a copy to an object, none of which is known to be a pointer."""
