@@ -101,6 +101,8 @@ class OwnStores:
         self._away: Set[Value] | None = None
         self._links: Mapping[Value, Set[Value]] | None = None
         self._known: dict[Value, bool] = {}
+        self._told: dict[str, bool] = {}  # functions of which all calls are known
+        self._named: Set[str] | None = None
 
     def is_own(self, given: Cached) -> bool:
         """Whether what a call has handed out comes from stores that the program has made, and nobody else fills."""
@@ -121,7 +123,7 @@ class OwnStores:
 
     def _is_made(self, group: Set[Value]) -> bool:
         """Whether the program has made all that goes by these names, and given none of them away."""
-        known = all(isinstance(place, Fresh | Field | Global | Captured) for place in group)
+        known = all(isinstance(p, Fresh | Field | Global | Captured) or self._is_told(p) for p in group)
         return known and any(isinstance(place, Fresh) for place in group) and group.isdisjoint(self._all_away())
 
     def _group(self, place: Value) -> Set[Value]:
@@ -141,8 +143,39 @@ class OwnStores:
                 for given in [self._use.place(value) for value in values if value != NONE]:
                     links[path].add(given)
                     links[given].add(path)
+            self._link_parameters(links)
             self._links = links
         return self._links
+
+    def _link_parameters(self, links: dict[Value, set[Value]]) -> None:
+        """A parameter of which all callers are known is what they pass."""
+        drawn = [store for stores in self._use.drawn.values() for store in stores]
+        waiting = [place for place in (*links, *self._use.added, *drawn) if self._is_told(place)]
+        while waiting:
+            place = waiting.pop()
+            for given in [self._use.place(value) for value in self._passed(place) if value != NONE]:
+                if given not in links[place]:
+                    links[place].add(given)
+                    links[given].add(place)
+                    waiting += [given] if self._is_told(given) else []
+
+    def _is_told(self, place: Value) -> bool:
+        """Whether the program shows all that a parameter is given: of a function that is only named to be called."""
+        if not isinstance(place, Param):
+            return False
+        if place.function not in self._told:
+            _, function = self._symbols.functions[place.function]
+            callers = [self._symbols.functions[caller][0] for caller in self._usage.callers(place.function)]
+            named = function.owner or "." in function.qualname or function.name in self._all_named()
+            self._told[place.function] = not named and any(caller.reported for caller in callers)
+        given = self._usage.passed(place.function, place.index)
+        return self._told[place.function] and bool(given) and all(given)
+
+    def _all_named(self) -> Set[str]:
+        """The names that are not only called anywhere."""
+        if self._named is None:
+            self._named = {name for words in self._symbols.words for name in words.mentions.split()}
+        return self._named
 
     def _all_away(self) -> Set[Value]:
         """The stores that others may fill, by whatever name they were given away."""
@@ -150,7 +183,8 @@ class OwnStores:
             found: set[Value] = set()
             waiting = [*self._use.given_away, Unknown()]
             waiting += [Field(TypeValue(t), name) for t in self._handed for name in self._symbols.types[t][1].embedded]
-            waiting += [place for place in (*self._all_links(), *self._use.added) if isinstance(place, Param)]
+            params = [place for place in (*self._all_links(), *self._use.added) if isinstance(place, Param)]
+            waiting += [place for place in params if not self._is_told(place)]
             while waiting:
                 place = waiting.pop()
                 if place not in found:
