@@ -182,7 +182,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     "id")`), or a list sorted that was found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`);
     where a program comes to a preset, a setting, a default or what it takes as one of several once, on its way from
     where it starts; where a function makes an informer that does not resync, lets nobody else have it or its store, and
-    registers one handler, which does not look at what an object was before; and where experience says that mostly
+    registers one handler, which does not look at what an object was before; where a field gets what the server
+    has accepted before (`updated, err := client.Update(ctx, wanted)`, `cached.Spec = updated.Spec` if that has not
+    failed), or the object then goes back into a store; and where experience says that mostly
     nobody is harmed: what an object remembers of itself (`cached_property`: who has the object means it; of nine such
     reports none was right), what a decorator of the project remembers that may read it anew from a text each time
     (`json.loads`), a parameter's default (of 13 such reports three were right, and ruff's B006 and pylint's W0102 find
@@ -235,7 +237,9 @@ def _order(mutation: CacheMutation) -> tuple[int, bool, int, int]:
 
 
 def _confidence(mutation: CacheMutation) -> Confidence:
-    if mutation.settled or mutation.once or mutation.unread or mutation.forgotten or _is_mostly_harmless(mutation):
+    if mutation.settled or mutation.once or mutation.unread or mutation.forgotten or mutation.accepted:
+        return Confidence.LOW
+    if _is_mostly_harmless(mutation):
         return Confidence.LOW
     if mutation.far > (MOST_STEPS if mutation.certain else MOST_GUESSED_STEPS):
         return Confidence.LOW

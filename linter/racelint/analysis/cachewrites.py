@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from racelint.analysis.acceptance import Acceptance
 from racelint.analysis.branching import is_looped
 from racelint.analysis.caches import CacheWrite
 from racelint.analysis.describe import Describe
@@ -22,6 +23,7 @@ from racelint.span import Location
 MOST_READERS = 3
 # The next one starts from it.
 BEGINNINGS = frozenset({"argument", "chosen", "default", "state", "half", "part", "option", "setting"})
+FROM_SERVERS = frozenset({"library", "handler"})
 GROWTH = frozenset({".append()", ".appendleft()", ".extend()", ".insert()", "+="})
 
 
@@ -47,7 +49,8 @@ class CacheMutation:
     `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
     object once the function at hand has had it, `of_object` that an object remembers it of itself, `unsure` that what
     remembers it may give copies, `forgotten` that nobody in the repository calls the function, or the one that makes
-    the change, `own` that it is no part of a cluster's resource, as far as can be seen.
+    the change, `own` that it is no part of a cluster's resource, as far as can be seen, `accepted` that the server has
+    accepted it before.
     """
 
     kind: str
@@ -77,6 +80,7 @@ class CacheMutation:
     unsure: bool
     forgotten: bool
     own: bool
+    accepted: bool
     handler: str = ""
 
 
@@ -94,6 +98,7 @@ class CacheTeller:
         self._hints: Hints = summaries.hints
         self._memos = Memos(summaries)
         self._own_entries = OwnEntries(summaries)
+        self._acceptance = Acceptance(summaries)
         self._private = PrivateCaches(summaries.symbols, summaries.knowledge, summaries.hints)
         self._found: dict[Origin, list[str]] = {}
 
@@ -131,6 +136,7 @@ class CacheTeller:
             unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),
             unread=isinstance(origin.start, Param) and self._private.is_only_reader(origin.start.function),
             own=not self._is_of_resource(origin.start),
+            accepted=origin.kind in FROM_SERVERS and self._acceptance.follows(change),
         )
 
     def _is_of_resource(self, path: Value) -> bool:

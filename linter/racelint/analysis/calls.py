@@ -417,7 +417,7 @@ class Calls(Replay, Library):
                 if not self.traits.duck_typed:
                     self.call_kept(base, name, args, call)
                 self.library_writes(base, name, args, call, state)
-                self.add_to_store(base, name, args)
+                self.add_to_store(base, name, args, call)
                 taken = self.passed_through(base, name, args, call, state)
                 if taken is not None:
                     return self._from_library(taken, args)

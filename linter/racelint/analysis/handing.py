@@ -329,13 +329,14 @@ class Handing(Body):
         if not self.traits.duck_typed:
             self.summaries.stores.give_away(args)
 
-    def add_to_store(self, store: Value, name: str, args: tuple[Values, ...]) -> None:
+    def add_to_store(self, store: Value, name: str, args: tuple[Values, ...], call: Span) -> None:
         """A method of a store that may put what it is given into it."""
         found = self.types.of(store)
         if isinstance(found, LibraryType) and self.knowledge.does(f"{found.name}.{name}", "keeps"):
             given = [value for values in args for value in values]
             held = [content.value for value in given for content in self.filled.get(value, ())]
             self.summaries.stores.add(store, (*given, *held))
+            self.summaries.stores.filling.add((self.id, call))
 
     # --- functions that objects keep ---
 

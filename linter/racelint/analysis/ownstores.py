@@ -47,6 +47,7 @@ class StoreUse:
         self.kept: Places = {}  # what fields and variables are given that hold stores
         self.added: Places = {}  # what the program puts into stores
         self.given_away: dict[Value, None] = {}  # stores that others may fill
+        self.filling: set[tuple[str, Span]] = set()  # the calls that put something into one, and whose they are
 
     def draw(self, source: str, call: Span, store: Value) -> None:
         """A call hands out what lies in a store, which the source calls so."""

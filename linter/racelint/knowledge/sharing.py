@@ -14,6 +14,7 @@ NAMES = {
     "serialises",
     "reads-back",
     "saves",
+    "sends",
     "catches-all",
     "copies",
     "shows",
@@ -118,6 +119,7 @@ class NameRow:
     it is given, "catches-all" exceptions, "copies" a container, "shows" something to people only, "looks-up" or
     "puts-in" an entry of a cache. "one-thread" are packages: what imports one runs in one thread, whatever it starts.
     "saves" is a method that writes down what its object holds, "reads-back" gives a new object of what was written.
+    "sends" is a request to the server whose objects a cache has, which answers with what it has accepted.
     "setting" gives what the environment says, or its second argument if nobody sets it.
     """
 
