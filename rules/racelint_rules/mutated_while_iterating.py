@@ -152,7 +152,7 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       in an endless loop, by a while loop that does the same sweep over it in each turn (Python), in a function that a
       timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
-      another one;
+      another one, or in Go is put at its end at once;
     - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there
       is only one, but not of what `is` an owner's; in Go by the loop's own function, itself, by several of its
       fields or by its name or id, unless the last element is put in its place, and compared with what is the same in

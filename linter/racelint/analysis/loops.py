@@ -200,7 +200,7 @@ class Loops(Tallies):
                             here = here._replace(repeated=repeated)
                             doubtful = event.rare if back else doubts(frame, container, event, state)
                             spot = event.calls[0].span if event.calls else event.span
-                            one = sweeps.keeps_one(loop, spot, self._asks_for_class)
+                            one = sweeps.keeps_one(loop, spot, self._asks_for_class) or sweeps.puts_back(loop, spot)
                             told = event._replace(singled=True) if one else event
                             self.conflict(container, style, here, None, told, doubtful)
                 case Invoke():

@@ -4,7 +4,9 @@ and the passes of a loop that goes on until one of them has done nothing."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
+from racelint.analysis.branching import blocks
 from racelint.analysis.values import Captured, Element, Field, Global, Member, Param, TypeValue, Value, View
 from racelint.analysis.written import plain
 from racelint.model import (
@@ -17,6 +19,7 @@ from racelint.model import (
     Call,
     Choice,
     Const,
+    Delete,
     Eval,
     Expr,
     Hold,
@@ -172,6 +175,22 @@ def keeps_one(loop: Loop, change: Span, asks_for_class: Callable[[Expr], bool]) 
         isinstance(stmt.value, Name) and stmt.value.name in elements and all(isinstance(t, Name) for t in stmt.targets)
         for stmt in notes
     )
+
+
+def puts_back(loop: Loop, change: Span) -> bool:
+    """Whether the element at hand, taken out by its index, is put at the end of the same sequence at once.
+
+    `hosts = append(hosts[:i], hosts[i+1:]...); hosts = append(hosts, host)`: none is lost, and the length stays.
+    """
+    elements = targeted(loop)
+    for first, second in [pair for block in blocks(loop.body) for pair in pairwise(block)]:
+        match first, second:
+            case (
+                Delete(target=Item(base=taken), span=span),
+                Update(target=target, operator="append", value=Build(parts=(Name(name=name),))),
+            ) if span == change and name in elements:
+                return plain(taken) == plain(target)
+    return False
 
 
 def swaps_in_last(body: Block) -> bool:
