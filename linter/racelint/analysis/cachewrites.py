@@ -130,7 +130,7 @@ class CacheTeller:
             typed=not source.module.traits.duck_typed,
             far=1 + sum(not call.callee.startswith(f"{call.function}.") for call in change.calls),
             once=origin.kind in BEGINNINGS and self._is_once(write),
-            forgotten=self._is_forgotten(write.function) or self._is_forgotten(change.function),
+            forgotten=any(self._is_forgotten(f) or self._is_of_nobody(f) for f in (write.function, change.function)),
             handler=self._handler(write),
             of_object=origin.kind == "memo" and self._memos.is_of_object(origin.by),
             unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),
@@ -138,6 +138,14 @@ class CacheTeller:
             own=not self._is_of_resource(origin.start),
             accepted=origin.kind in FROM_SERVERS and self._acceptance.follows(change),
         )
+
+    def _is_of_nobody(self, function_id: str) -> bool:
+        """Whether a method, or what stands in it, is of a type of which nobody makes an object."""
+        symbols = self._describe.symbols
+        method = symbols.outermost(function_id)
+        source, function = symbols.functions[method]
+        own = bool(function.owner) and not source.module.traits.duck_typed
+        return own and symbols.making.is_never_made(symbols.owner_of(method))
 
     def _is_of_resource(self, path: Value) -> bool:
         """Whether something is, or lies in, a part that all resources of a cluster have: `pod.ObjectMeta`."""

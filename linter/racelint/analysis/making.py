@@ -16,6 +16,7 @@ from racelint.model import Assign, Attr, Call, Closure, Eval, Function, Name, So
 from racelint.record import records
 
 MODULE = "<module>"
+STARTING = frozenset({MODULE, "main", "init"})
 Key: TypeAlias = tuple[str, str]  # a name and its package, "" for a name that other packages can use
 
 
@@ -29,6 +30,8 @@ class Making:
         self._open: set[str] = set()  # packages that generated code can use
         self._types: set[Key] = set()
         self._functions: set[Key] = set()  # those that others may call
+        self._homes: dict[Key, set[str]] = defaultdict(set)  # the packages that declare a function
+        self._speakers: dict[Key, set[Key]] | None = None  # of a name, those that speak of it
         self._tested: set[str] = set()  # names of which tests speak
         self._generated: set[str] = set()  # and generated code
         self._is_of_program: Callable[[str], bool] = lambda package: False
@@ -57,6 +60,31 @@ class Making:
         module, _, qualname = type_id.partition(":")
         return _key(_package(module), qualname) in self._only_tested and self._is_of_program(module)
 
+    def is_never_made(self, type_id: str) -> bool:
+        """Whether a type of a package that programs use has no objects: only functions of that package speak of it,
+        as `NewSweeper` does, and of them nobody does, be it a test.
+        """
+        module, _, qualname = type_id.partition(":")
+        key = _key(_package(module), qualname)
+        makers = self._speakers_of(key)
+        unspoken = bool(makers) and all(self._is_unspoken(maker, key, _package(module)) for maker in makers)
+        return unspoken and key[1] not in self._tested | self._generated and self._is_of_program(module)
+
+    def _is_unspoken(self, function: Key, made: Key, package: str) -> bool:
+        """Whether nobody speaks of a package's function but what it makes."""
+        if self._homes.get(function) != {package} or function[1] in self._tested | self._generated:
+            return False
+        return self._speakers_of(function) <= {made}
+
+    def _speakers_of(self, key: Key) -> set[Key]:
+        """What speaks of a name, but for itself."""
+        if self._speakers is None:
+            self._speakers = defaultdict(set)
+            for speaker, spoken in self._spoken.items():
+                for each in spoken:
+                    self._speakers[each].add(speaker)
+        return self._speakers.get(key, set()) - {key}
+
     def _read(self, source: Source) -> None:
         package, module = _package(source.name), source.module
         if module.generated:
@@ -72,6 +100,9 @@ class Making:
             self._note(_key(package, function.qualname), package, body, *_signature(function))
         self._types.update([_key(package, name) for name in module.types])
         self._functions.update([_key("", name) for name in module.functions if name[:1].isupper() and "." not in name])
+        for name in module.functions:
+            if "." not in name and "@" not in name and name not in STARTING:
+                self._homes[_key(package, name)].add(package)
         for key in [_key(package, name) for name in (*module.functions, *module.types)]:
             if _is_known_elsewhere(key[1]):
                 self._known.add(key)
