@@ -838,6 +838,8 @@ class Body(Flow[State, Frame]):
             self.summary.joins = self.effects.joined_at_end = final.joined
             self.summary.told = self._told_to_callers(final.told[0] | waited)
             self.effects.told_at_end, self.effects.running_at_end = final.told[0], final.running
+            open_ends = final.running - self.ends.beside_failures(self.function.returns)
+            self.effects.ended_inside = frozenset([s.span for s in self.effects.starts.values()]) - open_ends
         for callee, span, receiver in self.loose.values():  # whoever gets hold of it runs it
             self.effects.call(callee, span, receiver, final or State(), certain=True)
         self.summary.answers = {event: said.pop() for event, said in self.answered.items() if len(said) == 1}

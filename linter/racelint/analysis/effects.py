@@ -202,6 +202,9 @@ class Effects:
     holds: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # what is held at the start of each statement
     guards: list[Value] = field(default_factory=list)  # locks around what a decorator's wrapper calls
     escaped: set[Value] = field(default_factory=set)  # objects made here that something started here knows
+    looked_up: dict[Value, Value] = field(
+        default_factory=dict
+    )  # what is found by one of several keys, and its container
     disclosed: dict[Value, set[Span]] = field(default_factory=dict)  # those that what a call starts knows
     given_away: dict[Value, Span] = field(
         default_factory=dict
@@ -221,6 +224,7 @@ class Effects:
     # what is done with channels and groups, and where; what had surely been done with others by then
     beside: dict[tuple[str, Value, Span], frozenset[Span]] = field(default_factory=dict)  # what may run beside that
     running_at_end: frozenset[Span] = NONE_RUNNING  # where what may still run when the function is left was started
+    ended_inside: frozenset[Span] = NONE_RUNNING  # where what has ended by then was started, unless it has only failed
     told_by: dict[tuple[str, Value, Span], tuple[Held, ...]] = field(default_factory=dict)  # flags of who does that
     told_again: set[Value] = field(default_factory=set)  # channels that may have been given something before, too
     passed_on: set[tuple[str, Value, Span]] = field(default_factory=set)  # what its callees do of that, and where

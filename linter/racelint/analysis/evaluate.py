@@ -256,7 +256,11 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             state.present |= {(base, one)}
         if key == UNKNOWN and len(keys) > 1 and not self.traits.duck_typed:
             found = self.types.structures.element(self.types.of(base), "value")
-            return (Result(self.site(span, state), self.types.text(found)),) if found is not None else NOTHING_KNOWN
+            if found is None:
+                return NOTHING_KNOWN
+            looked_up = Result(self.site(span, state), self.types.text(found))
+            self.effects.looked_up[looked_up] = base
+            return (looked_up,)
         return self.from_table(base, key, state) or self.read(element(base, key), state)
 
     def _build(self, expr: Build, state: State) -> Values:

@@ -120,6 +120,7 @@ class Ends:
         self._told: dict[tuple[Span, Outcome], Done] = {}  # what it has done with channels, by what comes out
         self._done: dict[Outcome, Done] = {}  # what the function itself has surely done then
         self._fails = self._ends = self._is_open = False
+        self._left: dict[bool, set[Span]] = {True: set(), False: set()}  # what runs, by whether only a failure is told
 
     def call(self, call: Span, *, says: bool) -> None:
         """A call has started something; of several functions that may be called all say whether it has ended."""
@@ -137,8 +138,10 @@ class Ends:
         """What has been done with channels by then if values are nothing, or true or false."""
         return frozenset().union(*[self._told.get((call, outcome), frozenset()) for call in _said_by(values)])
 
-    def leave(self, expr: Expr, values: Values, state: State, answers: Mapping[Outcome, Done]) -> None:
-        """A return statement gives some values, while what was started may still run.
+    def leave(
+        self, expr: Expr, values: Values, span: Span, state: State, answers: Mapping[Outcome, Done]
+    ) -> None:  # fmt: skip
+        """A return statement, at a spot, gives some values, while what was started may still run.
 
         `answers` is what has been done with channels if they are true, and if they are false, where that differs.
         """
@@ -148,6 +151,7 @@ class Ends:
             expr = expr.parts[-1] if expr.parts else expr
         name = expr.name if isinstance(expr, Name) else ""
         surely = name in _names(surely_failed(state)) or all([is_failure(value, state) for value in last])
+        self._left[surely and _is_alone(values, span)] |= state.running
         for outcome in (None, True, False):
             if not surely if outcome is None else any([_may_be(value, outcome) for value in last]):
                 done = answers.get(outcome, state.told[0]) | self.done(last, outcome)
@@ -165,8 +169,11 @@ class Ends:
         """What the function has surely done with channels if its last result is nothing, or by its answer."""
         if returns is not None and returns.name == ANSWER:
             return {outcome: done for outcome, done in self._done.items() if outcome is not None}
-        last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
-        return {None: self._done.get(None, frozenset())} if last is not None and last.name == LAST else {}
+        return {None: self._done.get(None, frozenset())} if _tells_failures(returns) else {}
+
+    def beside_failures(self, returns: TypeRef | None) -> set[Span]:
+        """Where what may run only when callers are given a failure, and nothing made before, was started."""
+        return self._left[True] - self._left[False] if _tells_failures(returns) else set()
 
     @property
     def says(self) -> bool:
@@ -187,3 +194,20 @@ def _may_be(value: Value, outcome: bool) -> bool:
 
 def _names(variables: set[Variable]) -> set[str]:
     return {each.name if isinstance(each, Captured) else each for each in variables}
+
+
+def _tells_failures(returns: TypeRef | None) -> bool:
+    """Whether the last result of a function is an error."""
+    last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
+    return last is not None and last.name == LAST
+
+
+def _is_alone(values: Values, returned: Span) -> bool:
+    """Whether all that is returned beside a failure is nothing, a constant or made for that: `return nil, err`."""
+    others = [part for value in values if isinstance(value, Tuple) for part in value.parts[:-1]]
+    return all([_is_made_in(value, returned) for part in others for value in part])
+
+
+def _is_made_in(value: Value, span: Span) -> bool:
+    """Whether a value is a constant, or is made at a spot."""
+    return isinstance(value, Literal) or (isinstance(value, Fresh) and span.holds(value.site.span))

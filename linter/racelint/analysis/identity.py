@@ -17,7 +17,18 @@ from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import ClassType
-from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Global, Member, Param, Value
+from racelint.analysis.values import (
+    Captured,
+    Element,
+    Field,
+    Fresh,
+    FunctionValue,
+    Global,
+    Member,
+    Param,
+    Result,
+    Value,
+)
 from racelint.analysis.ways import MOST_CALLS, Ways
 from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
 from racelint.record import records
@@ -431,6 +442,8 @@ class Identity:
         came = self._contexts.came(function, entry)
         if isinstance(start, Param) and start.function == function and came is not None:
             yield self._contexts.given(came, function, start, elements=True), came.caller, came.entry
+        if isinstance(start, Result):
+            yield self._effects[function].looked_up.get(start), function, entry
         if not isinstance(start, Captured) or start.function == function:
             return
         starter = self._contexts.roots[entry.context].starter

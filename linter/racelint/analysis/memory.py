@@ -86,6 +86,16 @@ class Memory:
         """Whether single steps of a function are not atomic."""
         return not self._symbols.functions[function_id][0].module.traits.atomic_steps
 
+    def ends_inside(self, context: Context) -> bool:
+        """Whether a goroutine has ended whenever its starter returns anything but a failure."""
+        starter = context.starter
+        if starter is None or not self.governs(starter):
+            return False
+        effects = self._effects[starter]
+        if effects.joined_at_end & LOCAL:
+            return True
+        return context.kind == GOROUTINE and context.span in effects.ended_inside
+
     def is_ordered(self, function_id: str, access: Access | Act, context: Context) -> bool:
         """Whether an access comes before the start of a context by the same function, or is of an object that only
         what this function starts can know.

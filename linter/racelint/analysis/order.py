@@ -71,22 +71,23 @@ class Order:
             return True
         if self._rounds.take_turns(first, second) or self._first_work.follows(first, second):
             return True
-        if self._is_before_return(first, second) or self._is_before_return(second, first):
+        if self.is_before_return(first, second) or self.is_before_return(second, first):
             return True
         return self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context)
 
-    def _is_before_return(self, spot: Spot, other: Spot) -> bool:
+    def is_before_return(self, spot: Spot, other: Spot) -> bool:
         """Whether a function has made an object, waits for what it has started on it, and only then lets others see it.
 
         `account := load(); go func() { account.Rules = rules() }(); wg.Wait(); return account`
         """
-        starter = self._contexts.roots[spot.entry.context].starter
-        if starter not in {function for function, _ in self._memory.waiting}:
+        context = self._contexts.roots[spot.entry.context]
+        starter = context.starter
+        if starter is None or not self._memory.ends_inside(context):
             return False
-        if other.entry.context in self._contexts.started_under.get(starter, ()):
+        if self._comes_from(other.entry.context, starter):
             return False
-        if starter in self._ways.functions(other):
-            return False
+        if any(each == starter or each.startswith(f"{starter}.") for each in self._ways.functions(other)):
+            return False  # it is a closure of the starter's, perhaps, that sees the same variables
         held = self._identity.variables(spot)
         return any(function == starter and self._effects[starter].holds_new(name) for function, name in held)
 

@@ -626,7 +626,7 @@ class Statements(Calls, Asking):
                 self._hand_out(values, jump.span, state)
                 self._give_back(values)
                 self.returns(values, state)
-                self.ends.leave(jump.value, values, state, self.answers_of(jump.value, state))
+                self.ends.leave(jump.value, values, jump.span, state, self.answers_of(jump.value, state))
         elif jump.kind == "return":
             self.returns((Literal(None, "None"),))
 
