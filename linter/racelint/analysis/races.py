@@ -13,6 +13,7 @@ from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.contradictions import Contradictions
+from racelint.analysis.deadlines import Deadlines
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import (
     CHOSEN,
@@ -99,6 +100,7 @@ class Races:
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
         self._standing = Standing(symbols, effects)
+        self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
@@ -288,7 +290,7 @@ class Races:
             return True  # what a container of the project holds is hardly what a caller made himself
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             return True  # who reads it has mostly come by what sets it
-        if self._are_from_elsewhere(write, other):
+        if self._are_from_elsewhere(write, other) or self._deadlines.have_passed(write, other):
             return True
         far = self.ways.is_far
         if SEVERITY[shape] < ERROR and (far(write, NEAR) or far(other, NEAR)):
