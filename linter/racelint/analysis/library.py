@@ -223,10 +223,8 @@ class Library(Origins):
         self.lock_method(base, name, args, call, state)
         if container is None:
             found = self.types.of(base)
-            library = found.name if isinstance(found, LibraryType) else "*"
-            if (found is None or isinstance(found, LibraryType)) and self.knowledge.does(
-                f"{library}.{name}", "never-returns"
-            ) is not None:
+            library = found.name if isinstance(found, LibraryType) else "*" if found is None else ""
+            if library and self.knowledge.does(f"{library}.{name}", "never-returns") is not None:
                 self.stopped = True
             if isinstance(found, LibraryType):
                 self.use_state(base, found.name, name, call, state)

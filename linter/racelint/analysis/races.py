@@ -37,6 +37,7 @@ from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.handover import HandingOver
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
+from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.objects import MAYBE
@@ -100,6 +101,7 @@ class Races:
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
         self._standing = Standing(symbols, effects)
+        self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
         self._rewriting = Rewriting(symbols, contexts)
@@ -291,6 +293,8 @@ class Races:
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             return True  # who reads it has mostly come by what sets it
         if self._are_from_elsewhere(write, other) or self._deadlines.have_passed(write, other):
+            return True
+        if self._last_runs.share(write, other, self.spots):
             return True
         far = self.ways.is_far
         if SEVERITY[shape] < ERROR and (far(write, NEAR) or far(other, NEAR)):

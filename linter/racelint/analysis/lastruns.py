@@ -1,0 +1,89 @@
+"""Last runs: what goroutines run until they are told to stop, and whose failure ends the process, share one variable.
+
+`go func() { if err = pods.Run(stop); err != nil { klog.Fatal(err) } }()`, and the same for nodes: each stores its
+result when the program ends, and nobody else asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from racelint.analysis.branching import blocks, is_looped
+from racelint.analysis.contexts import Contexts
+from racelint.analysis.effects import Access
+from racelint.analysis.ending import ends_program
+from racelint.analysis.places import Place
+from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
+from racelint.knowledge import Knowledge
+from racelint.model import Assign, Attr, Branch, Call, Const, Name, Op, Stmt
+from racelint.span import Span
+
+RUNNING = ("run", "serve", "start", "listenandserve")  # how the names of calls begin that go on until they are told
+TOLD_BY = re.compile(r"stop|quit|done|exit|term|ctx|context", re.IGNORECASE)  # the names of what tells them
+
+
+class LastRuns:
+    """Finds variables that only take what such calls return, where it is asked for at once."""
+
+    def __init__(self, symbols: Symbols, contexts: Contexts, knowledge: Knowledge) -> None:
+        self._symbols = symbols
+        self._contexts = contexts
+        self._knowledge = knowledge
+        self._found: dict[tuple[str, str], list[Span]] = {}
+        self._known: dict[Place, bool] = {}
+
+    def share(self, first: Spot, second: Spot, spots: Mapping[Place, Sequence[Spot]]) -> bool:
+        """Whether two contexts, each of them one, have only such results in the variable of a function that is left."""
+        place, contexts = first.located.place, (first.entry.context, second.entry.context)
+        if place.kind != "captured" or place.depth or not self._symbols.is_ordered_by_steps(first.function):
+            return False
+        if contexts[0] == contexts[1] or any(self._contexts.roots[each].many for each in contexts):
+            return False
+        if place not in self._known:
+            self._known[place] = all(self._is_last(spot, place) for spot in spots.get(place, ()))
+        return self._known[place]
+
+    def _is_last(self, spot: Spot, place: Place) -> bool:
+        """Whether an access comes before anything is started, or is a part of what ends the process on a failure."""
+        if not isinstance(spot.access, Access):
+            return True  # the access that an act is has been recorded as well
+        if spot.function == place.owner and not spot.access.running:
+            return True
+        return any(span.holds(spot.access.span) for span in self._runs(spot.function, place.name))
+
+    def _runs(self, function_id: str, variable: str) -> list[Span]:
+        """The statements of a function that call what runs to the end, and end the process where that has failed."""
+        if (function_id, variable) not in self._found:
+            source, function = self._symbols.functions[function_id]
+            ends = ends_program(self._symbols, self._knowledge, source.name)
+            self._found[function_id, variable] = [
+                span
+                for block in blocks(function.body)
+                for run, asked in pairwise(block)
+                if _is_run(run, variable) and _asks(asked, variable) and not is_looped(function.body, run.span)
+                if isinstance(asked, Branch) and asked.then and ends(asked.then[-1])
+                for span in (run.span, asked.span)
+            ]
+        return self._found[function_id, variable]
+
+
+def _is_run(stmt: Stmt, variable: str) -> bool:
+    """Whether a statement gives a variable what a call returns that goes on until it is told to stop."""
+    match stmt:
+        case Assign(targets=(Name(name=name),), value=Call(func=Attr(name=called), args=args)) if name == variable:
+            told = any(isinstance(arg, Name | Attr) and TOLD_BY.search(arg.name) for arg in args)
+            return told and called.lower().startswith(RUNNING)
+        case _:
+            return False
+
+
+def _asks(stmt: Stmt, variable: str) -> bool:
+    """Whether a statement asks whether a variable holds something."""
+    match stmt:
+        case Branch(test=Op(operator="is not" | "!=", operands=(Name(name=name), Const(value=None)))):
+            return name == variable
+        case _:
+            return False
