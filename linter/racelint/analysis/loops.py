@@ -24,7 +24,7 @@ from racelint.analysis.sharing import MOST_CONTENTS, Content
 from racelint.analysis.state import CLOSED, TAKE, Held, Invoke, Resize, State, surely_held
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
-from racelint.analysis.vacancy import fill
+from racelint.analysis.vacancy import fill, forget_vacant
 from racelint.analysis.values import (
     NOTHING_KNOWN,
     UNKNOWN,
@@ -314,6 +314,8 @@ class Loops(Tallies):
 
     def leave_loop(self, loop: Loop, frame: Frame, state: State) -> None:
         """Loops further out see what happened before this one and in all its turns."""
+        if loop.iterable is None:
+            forget_vacant(state)
         state.joined |= frame.joined
         state.running = state.running & frame.running if frame.running is not None else state.running
         state.several &= state.running

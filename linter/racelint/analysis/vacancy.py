@@ -49,6 +49,12 @@ def is_vacant(container: Value, state: State) -> bool:
     return bool(state.assumptions) and Predicate(container, VACANT) in state.assumptions
 
 
+def forget_vacant(state: State) -> None:
+    """What a while loop has found empty in the end, it may have emptied itself."""
+    if any([predicate.test == VACANT for predicate in state.assumptions]):
+        state.assumptions = {p: held for p, held in state.assumptions.items() if p.test != VACANT}
+
+
 def fill(container: Value, state: State) -> None:
     """There is something in a container, whatever a test has said before."""
     if state.assumptions:
