@@ -89,7 +89,37 @@ class Order:
         if any(each == starter or each.startswith(f"{starter}.") for each in self._ways.functions(other)):
             return False  # it is a closure of the starter's, perhaps, that sees the same variables
         held = self._identity.variables(spot)
-        return any(function == starter and self._effects[starter].holds_new(name) for function, name in held)
+        if not any(function == starter and self._effects[starter].holds_new(name) for function, name in held):
+            return False
+        if self._effects[starter].joined_at_end & LOCAL and not self._is_served_by(starter, other):
+            return True
+        return self._is_behind_call(other.function, other.entry, other.access.span, starter, MOST_STEPS)
+
+    def _is_served_by(self, starter: str, spot: Spot) -> bool:
+        """Whether a library calls a method of what a function has made, perhaps for it, and may do so at once.
+
+        `http.Handle("/", newServer(state)); group.Go(state.refresh); return group.Wait()`
+        """
+        context = self._contexts.roots[spot.entry.context]
+        if context.starter is not None or context.is_external:
+            return False
+        owner = self._symbols.owner_of(self._contexts.root(spot.function, spot.entry))
+        called = [callee for _, callee in self._effects[starter].calls if isinstance(callee, str)]
+        makers = [self._effects[each] for each in (starter, *called) if each in self._effects]
+        return bool(owner) and any(type_id == owner for each in makers for _, type_id in each.made)
+
+    def _is_behind_call(self, function: str, entry: Entry, span: Span, callee: str, steps: int) -> bool:
+        """Whether a function has surely been called, and has returned, on each way that leads to a spot of another."""
+        way = self._contexts.steps(function, entry, span)
+        if any(self._calls_before(caller, at, callee) for caller, at in way):
+            return True
+        context = self._contexts.roots[entry.context]
+        around = self._contexts.entries.get(context.starter or "", ())
+        if steps == 0 or context.starter is None or context.span is None:
+            return False
+        return bool(around) and all(
+            self._is_behind_call(context.starter, each, context.span, callee, steps - 1) for each in around
+        )
 
     def is_after_end(self, first: Spot, second: Spot) -> bool:
         """Whether one of two accesses stands behind a wait for the context of the other one."""
