@@ -18,6 +18,7 @@ from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.onceclosed import OnceClosed
 from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
+from racelint.analysis.prefilling import Prefilling
 from racelint.analysis.readiness import Readiness
 from racelint.analysis.rounds import Rounds
 from racelint.analysis.settled_tests import found_empty
@@ -58,6 +59,7 @@ class Order:
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
         self._over: dict[tuple[str, Entry, int], bool] = {}
         self.readiness = Readiness(symbols, effects, contexts, identity)
+        self._prefilling = Prefilling(symbols, effects, contexts, self.readiness.settled)
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
@@ -278,7 +280,8 @@ class Order:
             makers = self._identity.makers(write.located.place.owner)  # what a library calls comes later
             return bool(makers) and all(any(self._leads(m, setter, MOST_STEPS) for setter in setters) for m in makers)
         if by_steps and kind != "global":
-            return False
+            asked = all([self.readiness.is_asked_for(store) for store in stores])
+            return asked and self._prefilling.is_filled(write, stores)
         if by_steps and any(self._leads(each, function, MOST_STEPS) for each in self._initial):
             return True
         return any(

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from racelint.analysis.branching import arms, blocks, leaves
+from racelint.analysis.branching import arms, blocks
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import CallSite, Effects, where_made
 from racelint.analysis.identity import Identity
+from racelint.analysis.passing import comes_before, fails, is_heeded, passes
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place
 from racelint.analysis.settled_tests import SettledTests
@@ -25,30 +26,19 @@ from racelint.model import (
     Assign,
     Attr,
     Block,
-    Branch,
-    Build,
     Call,
     Const,
-    Defer,
     Expr,
-    Function,
-    Hold,
     Jump,
-    Labelled,
-    Loop,
     Make,
     Name,
-    Op,
-    Spawn,
-    Stmt,
-    Try,
     TypeRef,
 )
 from racelint.record import records
 from racelint.span import Span
 
 MOST_STEPS = 3  # calls through which a function fills something in
-POINTER, FAILURE = "*", "error"
+POINTER = "*"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +58,7 @@ class Readiness:
         self._effects = effects
         self._contexts = contexts
         self._identity = identity
-        self._settled = SettledTests(effects)
+        self.settled = SettledTests(effects)
         self._given: dict[tuple[str, str], frozenset[tuple[str, Span]]] = {}  # by a type and a field of it
         self._fills: dict[tuple[str, tuple[str, ...], int], Fills | None] = {}  # by how many setters, too
         self._fillers: dict[tuple[Fills, str, Span], list[str]] = {}
@@ -123,11 +113,11 @@ class Readiness:
             for spot in setters:
                 if self._chain(spot) == chain and self._symbols.owner_of(spot.function) == owner:
                     found[spot.function].append(spot.access.span)
-            asked = all([self._is_asked_for(spot) for spot in setters])
+            asked = all([self.is_asked_for(spot) for spot in setters])
             self._fills[key] = Fills(owner, write.located.place, found) if asked else None
         return self._fills[key]
 
-    def _is_asked_for(self, store: Spot) -> bool:
+    def is_asked_for(self, store: Spot) -> bool:
         """Whether a test of the field itself stands before a store, not only one of another field of the object."""
         body, name = self._symbols.functions[store.function][1].body, store.located.place.name
         tests = [branch.test for branch, _ in arms(body, store.access.span)]
@@ -190,7 +180,7 @@ class Readiness:
                 continue
             if self._is_known(maker, own, site) or not _is_next(body, made, site.span):
                 continue
-            if self._fills_surely(fills, callee, heeds=_heeds(body, site.span)):
+            if self._fills_surely(fills, callee, heeds=is_heeded(body, site.span)):
                 yield callee
 
     def _is_known(self, maker: str, made: Value, site: CallSite) -> bool:
@@ -249,10 +239,10 @@ class Readiness:
             return False
         body = self._symbols.functions[function_id][1].body
         asks = self._asks(fills, function_id)
-        if any([_comes_before(body, span, before, asks) for span in fills.spots.get(function_id, ())]):
+        if any([comes_before(body, span, before, asks) for span in fills.spots.get(function_id, ())]):
             return True
         return any(
-            _comes_before(body, site.span, before, _never) and self._fills_surely(fills, callee, heeds=heeds)
+            comes_before(body, site.span, before, _never) and self._fills_surely(fills, callee, heeds=heeds)
             for callee, site, heeds in self._own_calls(function_id)
         )
 
@@ -261,7 +251,7 @@ class Readiness:
         body = self._symbols.functions[function_id][1].body
         for site in self._effects[function_id].calls.values():
             if isinstance(site.callee, str) and site.receiver is not None and self._symbols.is_instance(site.receiver):
-                yield site.callee, site, _heeds(body, site.span)
+                yield site.callee, site, is_heeded(body, site.span)
 
     def _fills_surely(self, fills: Fills, function_id: str, *, heeds: bool, steps: int = MOST_STEPS) -> bool:
         """Whether a method has filled in the field when it returns; `heeds`: without an error."""
@@ -271,12 +261,12 @@ class Readiness:
         asks = self._asks(fills, function_id)
 
         def may_leave(jump: Jump) -> bool:
-            return heeds and _fails(function, jump)
+            return heeds and fails(function, jump)
 
-        if any([_passes(function.body, span, may_leave, asks) for span in fills.spots.get(function_id, ())]):
+        if any([passes(function.body, span, may_leave, asks) for span in fills.spots.get(function_id, ())]):
             return True
         return steps > 0 and any(
-            _passes(function.body, site.span, may_leave, asks)
+            passes(function.body, site.span, may_leave, asks)
             and self._fills_surely(fills, callee, heeds=heeds and heeded, steps=steps - 1)
             for callee, site, heeded in self._own_calls(function_id)
         )
@@ -290,7 +280,7 @@ class Readiness:
             if any([isinstance(part, Call) or (isinstance(part, Name) and part.name != own) for part in parts]):
                 return False
             fields = {part.name for part in parts if isinstance(part, Attr)}
-            return name in fields and not any(map(self._settled.is_changed, fields - {name}))
+            return name in fields and not any(map(self.settled.is_changed, fields - {name}))
 
         return asks
 
@@ -307,67 +297,13 @@ def _held(ref: TypeRef) -> Iterator[str]:
             yield from _held(arg)
 
 
-def _fails(function: Function, jump: Jump) -> bool:
-    """Whether a return says that something has failed."""
-    returns = function.returns
-    last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
-    value = _last(jump.value)
-    return last is not None and last.name == FAILURE and value is not None and value != Const(None)
-
-
-def _last(value: Expr | None) -> Expr | None:
-    return value.parts[-1] if isinstance(value, Build) and value.parts else value
-
-
-def _passes(block: Block, spot: Span, may_leave: Callable[[Jump], bool], asks: Callable[[Expr], bool]) -> bool:
-    """Whether who passes a block passes a spot in it, or finds filled in what that fills; else he leaves as he may."""
-    for stmt in block:
-        if stmt.span.holds(spot):
-            return _passes_in(stmt, spot, may_leave, asks)
-        found = isinstance(stmt, Branch) and leaves(stmt.then) and _finds(stmt.test) and asks(stmt.test)
-        jumps = [part for part in records((stmt,)) if isinstance(part, Jump) and part.kind == "return"]
-        if not found and not all(map(may_leave, jumps)):
-            return False
-    return False
-
-
-def _finds(test: Expr) -> bool:
-    """Whether a test holds where something is there."""
-    return isinstance(test, Op) and test.operator in ("is not", "!=")
-
-
-def _passes_in(stmt: Stmt, spot: Span, may_leave: Callable[[Jump], bool], asks: Callable[[Expr], bool]) -> bool:
-    match stmt:
-        case Hold(body=body) if any([each.span.holds(spot) for each in body]):
-            return _passes(body, spot, may_leave, asks)
-        case Branch(test=test, then=then, orelse=orelse) if any([each.span.holds(spot) for each in (*then, *orelse)]):
-            return asks(test) and _passes(then, spot, may_leave, asks)
-        case Branch(test=test):
-            return isinstance(test, Op)
-        case Loop() | Try() | Labelled() | Defer() | Spawn():
-            return False
-        case _:
-            return True
-
-
-def _comes_before(block: Block, spot: Span, before: Span, asks: Callable[[Expr], bool]) -> bool:
-    """Whether a spot has been passed, or what it fills has been found filled in, by who comes to another one."""
-    for stmt in block:
-        if stmt.span.holds(before):
-            inner = [each for each in blocks((stmt,)) if each != (stmt,) and any(s.span.holds(before) for s in each)]
-            return any(_comes_before(each, spot, before, asks) for each in inner)
-        if stmt.span.holds(spot):
-            return _passes_in(stmt, spot, lambda _: True, asks)
-    return False
-
-
 def _is_next(body: Block, made: Span, call: Span) -> bool:
     """Whether who has made an object, and goes on with it, surely comes to a call: he gives it to nobody before."""
     for block in blocks(body):
         for index, stmt in enumerate(block):
             if isinstance(stmt, Assign) and stmt.span.holds(made) and isinstance(stmt.targets[0], Name):
                 given = partial(_is_of_others, stmt.targets[0].name)
-                return _passes(block[index + 1 :], call, given, _never)
+                return passes(block[index + 1 :], call, given, _never)
     return False
 
 
@@ -376,32 +312,3 @@ def _is_of_others(name: str, jump: Jump) -> bool:
     if jump.value is None:
         return False
     return all(not isinstance(part, Name) or part.name != name for part in records((jump.value,)))
-
-
-def _heeds(body: Block, call: Span) -> bool:
-    """Whether a function that has got an error from a call leaves with one: `if err := f(); err != nil { return err }`.
-
-    Or it returns what it has got.
-    """
-    for block in blocks(body):
-        for index, stmt in enumerate(block):
-            if stmt.span.holds(call) and isinstance(stmt, Jump) and stmt.kind == "return":
-                return True
-            if stmt.span.holds(call) and isinstance(stmt, Assign) and index + 1 < len(block):
-                target, behind = _last(stmt.targets[-1]), block[index + 1]
-                return (
-                    isinstance(target, Name)
-                    and isinstance(behind, Branch)
-                    and leaves(behind.then)
-                    and _is_something(behind.test, target.name)
-                )
-    return False
-
-
-def _is_something(test: Expr, name: str) -> bool:
-    """Whether a test asks whether a variable holds something."""
-    match test:
-        case Op(operator="is not", operands=(Name(name=found), Const(value=None))):
-            return found == name
-        case _:
-            return False
