@@ -60,6 +60,7 @@ class Readiness:
         self._identity = identity
         self.settled = SettledTests(effects)
         self._given: dict[tuple[str, str], frozenset[tuple[str, Span]]] = {}  # by a type and a field of it
+        self._literals: dict[str, dict[Span, Make]] = {}  # by their functions
         self._fills: dict[tuple[str, tuple[str, ...], int], Fills | None] = {}  # by how many setters, too
         self._fillers: dict[tuple[Fills, str, Span], list[str]] = {}
         self._parts: set[str] | None = None
@@ -77,14 +78,18 @@ class Readiness:
         """The literals, by their functions, that give something for a field."""
         key = (place.owner, place.name)
         if key not in self._given:
-            self._given[key] = frozenset(
-                [
-                    (function, store.base.span)
-                    for function, store in self._symbols.stores(place.name)
-                    if isinstance(store.base, Make) and store.value != Const(None)
-                ]
-            )
+            made = self._made.get(place.owner, ())
+            self._given[key] = frozenset([each for each in made if self._gives(*each, place.name)])
         return self._given[key]
+
+    def _gives(self, function_id: str, made: Span, name: str) -> bool:
+        """Whether a literal gives something for a field, and not nil, zero or an empty string."""
+        if function_id not in self._literals:
+            body = self._symbols.functions[function_id][1].body
+            self._literals[function_id] = {part.span: part for part in records(body) if isinstance(part, Make)}
+        literal = self._literals[function_id].get(made)
+        value = dict(literal.fields).get(name) if literal is not None else None
+        return value is not None and not (isinstance(value, Const) and not value.value)
 
     def is_filled(self, write: Spot, other: Spot, setters: Sequence[Spot]) -> bool:
         """Whether the field of an object is filled in before anybody else can know it, or before what leads to the
