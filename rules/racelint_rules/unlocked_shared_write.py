@@ -269,7 +269,9 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
       by a variable, or of `if n.Add(1) == 1`;
     - what stands behind the `close` of a channel that is made once, with what is accessed, on both sides: a second
       close panics; what is stored where nothing is yet and what is started behind that, in the same branch
-      (`if addr == nil { addr = from; go reply() }`), if nothing else stores there;
+      (`if addr == nil { addr = from; go reply() }`), if nothing else stores there; what fills a field in where it is
+      empty, in what is started, be it by way of other starts, behind a call that has surely done so for that object
+      (`if err := r.connect(); err != nil { return err }; go r.run()`);
     - what precedes `server.Shutdown(ctx)` and what follows `server.Serve(listener)`, which returns then;
     - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
       before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);
