@@ -59,7 +59,7 @@ class Order:
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
         self._over: dict[tuple[str, Entry, int], bool] = {}
         self.readiness = Readiness(symbols, effects, contexts, identity)
-        self._prefilling = Prefilling(symbols, effects, contexts, self.readiness.settled)
+        self._prefilling = Prefilling(symbols, effects, contexts, self.readiness.settled, places.knowledge)
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 

@@ -88,10 +88,14 @@ def comes_before(block: Block, spot: Span, before: Span, asks: Callable[[Expr], 
     return False
 
 
-def is_heeded(body: Block, call: Span) -> bool:
+def _goes_on(_: Stmt) -> bool:
+    return False
+
+
+def is_heeded(body: Block, call: Span, ends: Callable[[Stmt], bool] = _goes_on) -> bool:
     """Whether a function that has got an error from a call leaves with one: `if err := f(); err != nil { return err }`.
 
-    Or it returns what it has got.
+    Or it returns what it has got, or calls what ends the program, which `ends` tells.
     """
     for block in blocks(body):
         for index, stmt in enumerate(block):
@@ -102,7 +106,7 @@ def is_heeded(body: Block, call: Span) -> bool:
                 return (
                     isinstance(target, Name)
                     and isinstance(behind, Branch)
-                    and leaves(behind.then)
+                    and (leaves(behind.then) or any(map(ends, behind.then[-1:])))
                     and _is_something(behind.test, target.name)
                 )
     return False

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from racelint.analysis.branching import arms
 from racelint.analysis.contexts import Contexts, Entry, targets
 from racelint.analysis.effects import NOTHING, CallSite, Effects, Start
+from racelint.analysis.ending import ends_program
 from racelint.analysis.passing import comes_before, fails, is_heeded, passes
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.places import Place
@@ -21,6 +22,7 @@ from racelint.analysis.settled_tests import SettledTests
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import NONE, UNKNOWN, Captured, Field, Fresh, Global, Param, Value
+from racelint.knowledge import Knowledge
 from racelint.model import Assign, Attr, Block, Build, Call, Const, Expr, Jump, Name, Op
 from racelint.record import records
 from racelint.span import Span
@@ -49,12 +51,14 @@ class Prefilling:
     """Finds stores that what is started later never makes."""
 
     def __init__(
-        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, settled: SettledTests
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, settled: SettledTests,
+        knowledge: Knowledge,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
         self._contexts = contexts
         self._settled = settled
+        self._knowledge = knowledge
         self._fillings: dict[Place, Filling] = {}
         self._known: dict[tuple[str, Value, Entry], bool] = {}
         self._sure: dict[tuple[Place, Param, bool, int], bool] = {}
@@ -184,7 +188,9 @@ class Prefilling:
         spots = filling.spots.get((frame.function, frame.value), ())
         return any([comes_before(body, span, frame.span, asks) for span in spots]) or any(
             comes_before(body, span, frame.span, _never)
-            and all([self._does_fill(filling, s, frame.value, heeds=is_heeded(body, span)) for s in sites])
+            and all(
+                [self._does_fill(filling, s, frame.value, heeds=self._is_heeded(frame.function, span)) for s in sites]
+            )
             for span, sites in self._calls(frame.function)
         )
 
@@ -227,12 +233,17 @@ class Prefilling:
             passes(function.body, span, may_leave, asks)
             and all(
                 [
-                    self._does_fill(filling, s, own, heeds=heeds and is_heeded(function.body, span), steps=steps)
+                    self._does_fill(filling, s, own, heeds=heeds and self._is_heeded(own.function, span), steps=steps)
                     for s in sites
                 ]
             )
             for span, sites in self._calls(own.function)
         )
+
+    def _is_heeded(self, function_id: str, call: Span) -> bool:
+        """Whether a function that has got an error from a call goes on no further."""
+        source, function = self._symbols.functions[function_id]
+        return is_heeded(function.body, call, ends_program(self._symbols, self._knowledge, source.name))
 
     def _asks(self, place: Place, value: Value) -> Callable[[Expr], bool]:
         """Whether a test asks only for the field, and for what has one answer as long as an object lives."""
