@@ -7,6 +7,7 @@ from racelint.analysis.effects import IN_PLACE, RUNNING, WRITES, Access, Act, Ef
 from racelint.analysis.identity import Identity
 from racelint.analysis.memory import SHAPES
 from racelint.analysis.memory import shape as memory_shape
+from racelint.analysis.namedentries import NamedEntries
 from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
@@ -15,6 +16,7 @@ from racelint.span import Span
 RESIZES = frozenset({"insert", "remove", "discard", "clear", "append"})
 REMOVALS = frozenset({"remove", "discard", "clear"})
 TAKEN = frozenset({"read", "iterate", "snapshot", "hand-out", "lookup"})  # what is in a container is used
+KEYED = frozenset({"lookup", "insert", "remove", "discard"})  # acts on one entry
 LIVE = frozenset({"mapping", "default mapping", "counter mapping", "set", "deque", "weak mapping"})  # raise if resized
 IDENTITIES = frozenset({"opened", "holder", "object"})  # of what is stored: two are one too many
 ERROR = 3  # of SEVERITY
@@ -36,6 +38,7 @@ class Collisions:
         self._places = places
         self._contexts = contexts
         self._identity = identity
+        self._entries = NamedEntries(symbols)
 
     def shape(self, write: Spot, other: Spot, *, guarded: bool = False) -> str | None:
         """How two accesses collide; None for what is harmless."""
@@ -45,11 +48,13 @@ class Collisions:
         if b.kind == "hand-out":
             return None
         if isinstance(a, Act) and not isinstance(b, Act):
-            return None if not other.is_write else _act(a, b)
+            return None if not other.is_write else self._act(write, a, other)
         if isinstance(b, Act):
             if b.kind == "wait":
                 return "lost-wakeup" if self._wakes(write, b) else None
-            return None if isinstance(a, Act) else _act(b, a)  # its change alone, by the locks at hand there, counts
+            return (
+                None if isinstance(a, Act) else self._act(other, b, write)
+            )  # its change alone, by the locks at hand there, counts
         if b.kind == "iterate" and a.kind in RESIZES:
             if b.detail in LIVE or a.detail in LIVE:
                 return "resize-iterate"
@@ -81,6 +86,12 @@ class Collisions:
             if b.kind == "store" and b.detail == "computed" and (guarded or write.entry.context != other.entry.context):
                 return "store-store"
         return None
+
+    def _act(self, acting: Spot, act: Act, changing: Spot) -> str | None:
+        """An act that depends on a check, against a write that may falsify it."""
+        found = _act(act, changing.access)
+        keyed = found is not None and act.kind in KEYED
+        return None if keyed and self._entries.are_apart(acting, act, changing, changing.access) else found
 
     def _is_at_home(self, spot: Spot, other: Spot) -> bool:
         """Whether a task uses something on a loop's own thread, and another thread comes in between."""
