@@ -7,7 +7,7 @@ result when the program ends, and nobody else asks for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 
 from racelint.analysis.branching import blocks, is_looped
@@ -43,14 +43,22 @@ class LastRuns:
         if contexts[0] == contexts[1] or any(self._contexts.roots[each].many for each in contexts):
             return False
         if place not in self._known:
-            self._known[place] = all(self._is_last(spot, place) for spot in spots.get(place, ()))
+            all_spots = spots.get(place, ())
+            beside = [self._contexts.roots[s.entry.context] for s in all_spots if s.function != place.owner]
+            seen_by = {context.span for context in beside}
+            self._known[place] = all(context.starter == place.owner for context in beside) and all(
+                self._is_last(spot, place, seen_by) for spot in all_spots
+            )
         return self._known[place]
 
-    def _is_last(self, spot: Spot, place: Place) -> bool:
-        """Whether an access comes before anything is started, or is a part of what ends the process on a failure."""
+    def _is_last(self, spot: Spot, place: Place, seen_by: Set[Span | None]) -> bool:
+        """Whether an access is a part of what ends the process on a failure, or comes before what sees the variable.
+
+        That is started at the spots `seen_by`.
+        """
         if not isinstance(spot.access, Access):
             return True  # the access that an act is has been recorded as well
-        if spot.function == place.owner and not spot.access.running:
+        if spot.function == place.owner and seen_by.isdisjoint(spot.access.running):
             return True
         return any(span.holds(spot.access.span) for span in self._runs(spot.function, place.name))
 
