@@ -9,7 +9,7 @@ from racelint.analysis.state import surely_held
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Call, Expr, Function
+from racelint.model import Attr, Call, Const, Expr, Function, Name
 
 
 class Contracts:
@@ -44,7 +44,7 @@ class Contracts:
         for decorator in function.decorators:
             value = self._decorator(source.name, function, decorator)
             if isinstance(value, Builtin) and self._knowledge.does(value.name, "synchronized"):
-                locks.add(f"@{value.name}")
+                locks.add(f"@{value.name}{self._name(source.name, decorator)}")
             elif isinstance(value, FunctionValue):
                 locks |= self._held_by_wrapper(value.function, source.name, function)
         return frozenset(locks)
@@ -57,6 +57,15 @@ class Contracts:
             if len(made) == 1 and isinstance(made[0], Call):
                 return self._symbols.static(value.module, made[0].func)
         return value
+
+    def _name(self, module: str, decorator: Expr) -> str:
+        """The name by which a decorator of a library finds its lock, if one is given: each name has its own."""
+        given = decorator.args[0] if isinstance(decorator, Call) and decorator.args else None
+        value = self._symbols.static(module, given) if isinstance(given, Name | Attr) else None
+        if isinstance(value, Global):
+            made = [a.value for a in self._symbols.sources[value.module].module.globals[value.name].values]
+            given = made[0] if len(made) == 1 else None
+        return f"({given.value!r})" if isinstance(given, Const) else ""
 
     def _held_by_wrapper(self, decorator: str, module: str, function: Function) -> set[str]:
         """Locks that a decorator of the project holds around the call of what it decorates."""
