@@ -286,7 +286,7 @@ class Effects:
             state.reads.append(Read(path, span, state.held, False))
         check = state.checks.get(path)
         if check is not None and check.read.span != span:
-            self.act(check.read, path, kind, span, "condition", state, detail, value=value)
+            self.act(check.read, path, kind, span, "condition", state, detail, calls=self.within, value=value)
             if kind == "store" and is_constant(detail) and detail != NOTHING and not check.read.suspended:
                 state.claimed = True  # `if self.busy: return; self.busy = True`
 
