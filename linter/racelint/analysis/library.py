@@ -34,6 +34,8 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, LibraryFunction
+from racelint.model import Call
+from racelint.record import records
 from racelint.span import Span
 
 ATOMIC = "sync/atomic"
@@ -289,8 +291,21 @@ class Library(Origins):
         """A method of an object that two contexts must not use at once."""
         row = self.knowledge.unsafe.get(library)
         use = row.use(method) if row is not None else None
-        if row is not None and use is not None and not self.types.shells.is_safe(base, row, method):
+        if row is None or use is None or (method in row.coroutines and self._is_for_loop(call)):
+            return
+        if not self.types.shells.is_safe(base, row, method):
             self.note(base, use, call, state, RUNNING if row.is_running(method) else STATEFUL)
+
+    def _is_for_loop(self, call: Span) -> bool:
+        """Whether a coroutine is made only to be handed to the loop of another thread:
+        `asyncio.run_coroutine_threadsafe(queue.get(), loop)`.
+        """
+        for node in records(self.function.body):
+            if isinstance(node, Call) and any(isinstance(arg, Call) and arg.span == call for arg in node.args):
+                target = self.symbols.meant(self.id, node.func)
+                row = self.knowledge.concurrency.start(target.name) if isinstance(target, Builtin) else None
+                return row is not None and row.kind == "remote"
+        return False
 
     def use_next(self, iterators: Values, span: Span, state: State) -> None:
         """An element is asked for of an iterator, which has a state of its own."""

@@ -152,7 +152,8 @@ class UnsafeRow:
     """Types whose objects two contexts must not use at once.
 
     `changes`, `reads` and `runs` are patterns of their methods; one of `runs` lets the tasks and callbacks of a loop go
-    on where it is called. What functions of `over` make has its state in their argument, but for what methods of `own`
+    on where it is called. What `coroutines` do is done where they are awaited, or on the loop that they are handed to.
+    What functions of `over` make has its state in their argument, but for what methods of `own`
     change: over one that locks itself it is safe.
     """
 
@@ -160,6 +161,7 @@ class UnsafeRow:
     changes: tuple[str, ...]
     reads: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    coroutines: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     source: str = ""
