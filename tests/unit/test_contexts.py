@@ -343,7 +343,7 @@ def test_a_library_s_synchronized_is_a_lock():
         @lockutils.synchronized("table")
         def work(): pass
     """)
-    assert locks(found, "work") == [{"@oslo_concurrency.lockutils.synchronized"}]
+    assert locks(found, "work") == [{"@oslo_concurrency.lockutils.synchronized('table')"}]
 
 
 # --- receivers --------------------------------------------------------------------------------------------------------
