@@ -338,9 +338,18 @@ class Order:
     def is_before(self, spot: Spot, other: Spot) -> bool:
         """Whether an access ends before the other's context is started."""
         started = self._contexts.started_under.get(spot.before, frozenset()) if spot.before else frozenset()
-        if other.entry.context in started and spot.entry.context not in started:
+        ours = other.entry.context in started or self._is_started_within(other.entry.context, started, spot)
+        if ours and spot.entry.context not in started:
             return not self._comes_again(spot, self._contexts.roots[other.entry.context])
         return self._is_built_before(spot, other) or self._is_started_after(spot, other)
+
+    def _is_started_within(self, context: int, started: frozenset[int], spot: Spot) -> bool:
+        """Whether only what is started there starts a context itself: the tasks of a gathering their jobs in a pool."""
+        starter = self._contexts.roots[context].starter
+        if not started or starter is None or self._memory.governs(spot.function):
+            return False
+        starting = {entry.context for entry in self._contexts.entries.get(starter, ())}
+        return bool(starting) and starting <= started
 
     def _comes_again(self, spot: Spot, context: Context) -> bool:
         """Whether a change before the start of a job comes again while the job runs: its function is called for each of
