@@ -183,14 +183,14 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     (a queue, an event); what a thread does before it sets an event that only it sets, once, against what comes behind
     `wait()` without a timeout, or in an object whose constructor has waited so; two jobs of which one coroutine awaits
     the first before it starts the second, or in the turn that has started it; jobs of an executor, each of which is
-    awaited under one lock between tasks, or whose executor has been shut down; what runs on an event loop, and the
-    thread that runs that loop; a function that is called where it could not be posted to such a loop; what an object
-    does where it has found that the field is empty that holds its thread, or where a field that only its constructor
-    stores says the opposite of what its thread was started by (`if not self._threaded: self.poll()`). What a process
-    starts has a memory of its own, and so have the jobs of an executor of processes: who has joined the threads is
-    alone still when it has started one. A flag that is found unset and set
-    (under a lock, or between two tasks) keeps others out until it is set back, also where a method does that for its
-    caller: `self._claim()`. What has `acquire()` and `release()` is a lock by any name.
+    awaited under one lock between tasks, or whose executor has been shut down; what runs on an event loop (as does a
+    coroutine that a function in a caller's thread only makes), and the thread that runs that loop; a function that is
+    called where it could not be posted to such a loop; what an object does where it has found that the field is empty
+    that holds its thread, or where a field that only its constructor stores says the opposite of what its thread was
+    started by (`if not self._threaded: self.poll()`). What a process starts has a memory of its own, and so have the
+    jobs of an executor of processes: who has joined the threads is alone still when it has started one. A flag that is
+    found unset and set (under a lock, or between two tasks) keeps others out until it is set back, also where a method
+    does that for its caller: `self._claim()`. What has `acquire()` and `release()` is a lock by any name.
 
     Where the repository has tests or examples that use the program, a method whose name neither they nor the program
     mention has no caller, nor has what it starts; methods of a library's classes, and what a decorator takes, do. So it

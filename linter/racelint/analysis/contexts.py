@@ -20,10 +20,11 @@ from racelint.record import Record
 from racelint.span import Span
 
 EXTERNAL = "external"
+ASYNC_EXTERNAL = "async external"
 OBJECT = "object of"  # stands for the type of what is known as an object of one type only
 BY_TYPE = frozenset({"type", "other"})  # tests of an object's type
 DECIDING = BY_TYPE | {"truth", "none", "equal", "named"}
-LOOP = frozenset({"task", "loop", "remote", "greenlet", "async external"})
+LOOP = frozenset({"task", "loop", "remote", "greenlet", ASYNC_EXTERNAL})
 ELSEWHERE = "?"  # an object that no field is known to hold
 MOST_STEPS = 60  # calls from a context's root
 
@@ -59,7 +60,7 @@ class Context(Record):
     @property
     def is_external(self) -> bool:
         """Whether callers of the public interface are meant."""
-        return self.kind in (EXTERNAL, "async external")
+        return self.kind in (EXTERNAL, ASYNC_EXTERNAL)
 
 
 Flags: TypeAlias = frozenset[tuple[int, Literal]]

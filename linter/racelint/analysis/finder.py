@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from racelint.analysis.alive import Alive
 from racelint.analysis.application import Application
 from racelint.analysis.concrete import Concrete
-from racelint.analysis.contexts import EXTERNAL, Context, Contexts, targets
+from racelint.analysis.contexts import ASYNC_EXTERNAL, EXTERNAL, Context, Contexts, targets
 from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
@@ -149,7 +149,7 @@ class Finder:
 
     def _owners(self, context: Context) -> Iterator[str]:
         """The types whose methods start a context or are its root."""
-        if context.kind in (EXTERNAL, "async external", "unknown", "process"):
+        if context.kind in (EXTERNAL, ASYNC_EXTERNAL, "unknown", "process"):
             return
         for function_id in (context.starter, context.function):
             if function_id is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Set
 
 from racelint.analysis.application import Application
-from racelint.analysis.contexts import EXTERNAL, Context, targets
+from racelint.analysis.contexts import ASYNC_EXTERNAL, EXTERNAL, Context, targets
 from racelint.analysis.edges import MOST_KEPT, Edges, foreign, is_outside
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.objects import OWN, SHARED
@@ -141,7 +141,7 @@ class Roots:
                 continue  # a module runs at import, before anything is started
             if function.is_public and not application.is_uncalled(function_id):
                 awaits = function.is_async or self._symbols.is_coroutine(function_id, self._knowledge)
-                kind = "async external" if awaits else EXTERNAL
+                kind = ASYNC_EXTERNAL if awaits else EXTERNAL
                 yield Context(kind, function_id, None, None, False, SHARED)
 
     def _listed(self) -> set[str]:

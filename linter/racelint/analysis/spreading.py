@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Set
 
-from racelint.analysis.contexts import EXTERNAL, Came, Context, Contexts, Entry, is_early, is_possible
+from racelint.analysis.contexts import ASYNC_EXTERNAL, EXTERNAL, Came, Context, Contexts, Entry, is_early, is_possible
 from racelint.analysis.contracts import Contracts
 from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import CallSite
-from racelint.analysis.objects import FRESH
+from racelint.analysis.objects import FRESH, SHARED
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
 from racelint.analysis.programs import Programs
@@ -22,6 +22,8 @@ from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Param
 from racelint.knowledge import Knowledge
 
+CALLERS_TASK = Context(ASYNC_EXTERNAL, "", None, None, False, SHARED)
+OTHERS_THREADS = frozenset({EXTERNAL, "handler", "decorated"})  # contexts of callers and servers
 MOST_STATES = 8  # entry states kept for a function and context
 
 
@@ -66,7 +68,7 @@ class Spreading:
             if effects is None or entry not in self._found.entries[function_id]:
                 continue
             for _, type_id in effects.made:
-                self._found.made_in.setdefault(type_id, set()).add(index)
+                self._found.made_in.setdefault(type_id, set()).add(entry.context)
             for callee, site in self._edges.calls.get(function_id, ()):
                 if callee in begun and not isinstance(site.callee, str):
                     continue  # whoever has handed it to the helper starts it
@@ -76,7 +78,8 @@ class Spreading:
                     continue  # and of one that no program has
                 if self._is_of_others(callee, site, root_id):
                     continue  # what is lent by a function that does not run here
-                if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(context, callee)):
+                by = self._found.roots[entry.context]
+                if site.joined & THREADS or (self._is_coroutine(callee) and self._only_makes(by, callee)):
                     continue  # a coroutine does not run in the thread that makes it
                 if self._is_async_generator(callee) and not self._symbols.functions[function_id][1].is_async:
                     continue  # nor does this
@@ -87,7 +90,9 @@ class Spreading:
                 starts = self._effects[callee].starts_any if callee in self._effects else False
                 if not next_entry.before and not starts and is_early(site, effects):
                     next_entry = next_entry._replace(before=function_id)
-                if next_entry.flags and self._is_full(callee, index):
+                if self._is_only_made(by, function_id, callee):
+                    next_entry = next_entry._replace(context=self._tasks_of_callers())
+                if next_entry.flags and self._is_full(callee, next_entry.context):
                     next_entry = next_entry._replace(flags=frozenset())  # which stands for all that has some
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
@@ -123,6 +128,18 @@ class Spreading:
             return context.kind in ("thread", "pool")
         states = self._found.entries.get(callee, ())
         return any(self._found.roots[state.context].function == callee for state in states)
+
+    def _is_only_made(self, context: Context, caller: str, callee: str) -> bool:
+        """Whether a function in a thread of others makes a coroutine: who gets hold of it runs it as a task."""
+        if context.kind not in OTHERS_THREADS or not self._symbols.functions[callee][1].is_async:
+            return False
+        return not (self._is_coroutine(caller) or (context.function and self._is_coroutine(context.function)))
+
+    def _tasks_of_callers(self) -> int:
+        """The context that stands for all tasks of callers."""
+        if CALLERS_TASK not in self._found.roots:
+            self._found.roots.append(CALLERS_TASK)
+        return self._found.roots.index(CALLERS_TASK)
 
     def _taken_over(self, root_id: str) -> frozenset[str]:
         """Locks that a goroutine gives back without having taken them: who has started it holds them until then."""
