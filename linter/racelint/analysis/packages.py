@@ -12,10 +12,11 @@ def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
     """The sources of each module, by the module's id, in their order.
 
     A module's id is its dotted name (with its path where two files share one: a folder hides a file of its name beside
-    it). A package beside another one of the same
+    it; with its folder where two packages do). A package beside another one of the same
     name, as tests from outside are, has its own name in its id.
     """
     found: dict[str, list[Source]] = {}
+    homes: dict[str, str] = {}
     packages: dict[str, str] = {}
     sources = list(sources)
     folders = {os.path.dirname(source.path) for source in sources}
@@ -24,12 +25,15 @@ def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
         package = source.module.package
         if not package:
             module = source.name if source.name not in found else f"{source.name}@{source.path}"
-        elif package.endswith("_test") or packages.setdefault(source.name, package) != package:
-            module = f"{source.name}@{package}"
+            found.setdefault(module, []).append(source)
+            continue
+        name = source.name if homes.setdefault(source.name, _folder(source)) == _folder(source) else _apart(source)
+        if package.endswith("_test") or packages.setdefault(name, package) != package:
+            module = f"{name}@{package}"
         else:
-            module = source.name
+            module = name
             if module in found and found[module][0].module.package != package:  # another language's
-                module = f"{source.name}@{package}"
+                module = f"{name}@{package}"
         found.setdefault(module, []).append(source)
     return found
 
@@ -37,10 +41,20 @@ def by_module(sources: Iterable[Source]) -> dict[str, list[Source]]:
 def is_beside(source: Source, modules: Mapping[str, Sequence[Source]]) -> bool:
     """Whether a file's package is none that others import: it lies beside the one of its folder, as tests do."""
     package = source.module.package
-    if not package or source.name not in modules:
+    files = modules.get(_apart(source)) or modules.get(source.name)
+    if not package or not files:
         return False
-    of_folder = modules[source.name][0].module
+    of_folder = files[0].module
     return of_folder.package != package and of_folder.language == source.module.language
+
+
+def _folder(source: Source) -> str:
+    return os.path.dirname(source.path)
+
+
+def _apart(source: Source) -> str:
+    """The id of a package in another folder than the first of its name."""
+    return f"{source.name}@{_folder(source).replace(':', '_')}"
 
 
 def merged(files: list[Source]) -> Module:

@@ -228,8 +228,9 @@ class Symbols:
         seen |= {module}
         source = self.sources[module]
         content = source.module
-        if not source.reported and not content.traits.duck_typed and self._is_library(f"{source.name}.{name}"):
-            return Builtin(f"{source.name}.{name}")  # the tables say more of it than its outline
+        qualified = f"{source.name.partition('@')[0]}.{name}"
+        if not source.reported and not content.traits.duck_typed and self._is_library(qualified):
+            return Builtin(qualified)  # the tables say more of it than its outline
         if name in content.globals:
             return self._definition(module, name, links)
         if name in content.imports:
