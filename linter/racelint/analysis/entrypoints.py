@@ -197,14 +197,16 @@ class EntryPoints:
         )
 
     def _by_embedding(self, row: EntryRow) -> Iterator[Context]:
-        """Methods of types that embed what a library has generated for them, and that answer."""
+        """Methods of types that embed what a library has generated for them, and that answer, but not for tests."""
         for source, record in self._symbols.types.values():
             if source.reported and any(fnmatch.fnmatchcase(e, p) for e in record.embedded for p in row.embeds):
                 for name, qualname in record.methods.items():
                     if any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                         function_id = f"{source.name}:{qualname}"
-                        if self._answers(function_id, row.results) and (
-                            not row.signature or self._takes(function_id, row.signature)
+                        if (
+                            self._answers(function_id, row.results)
+                            and (not row.signature or self._takes(function_id, row.signature))
+                            and not self._symbols.stands_in(function_id)
                         ):
                             yield Context(row.kind, function_id, None, None, row.many, SHARED)
 
