@@ -75,7 +75,7 @@ class Places:
         parts: Parts | None = None,
     ) -> None:
         self._symbols = symbols
-        self._types = types
+        self.types = types
         self.parts = parts
         self._concurrency = knowledge.concurrency
         self.knowledge = knowledge
@@ -110,7 +110,7 @@ class Places:
         if not isinstance(start, Param):
             return ""
         given = [self._given[start]] if start in self._given else list(self._handed.get(start, ()))
-        kinds = [self._types.container(rebased(path, start, value)) for value in given]
+        kinds = [self.types.container(rebased(path, start, value)) for value in given]
         return kinds[0].kind if len(kinds) == 1 and kinds[0] is not None else ""
 
     def are_handed_apart(self, first: Param, second: Param) -> bool:
@@ -120,7 +120,7 @@ class Places:
 
     def class_of(self, path: Value) -> str | None:
         """The project's class of what a path leads to."""
-        return self._types.class_of(path)
+        return self.types.class_of(path)
 
     def type_of(self, place: Place) -> TypeOf | None:
         """The type of a field or of a module's variable; None if it is not known, or the place is another one."""
@@ -128,15 +128,15 @@ class Places:
             return None
         match place.kind:
             case "field":
-                return self._types.field(place.owner, place.name)
+                return self.types.field(place.owner, place.name)
             case "global":
-                return self._types.variable(f"{place.owner}:{MODULE}", place.name)
+                return self.types.variable(f"{place.owner}:{MODULE}", place.name)
             case _:
                 return None
 
     def kind_of(self, found: TypeOf) -> str:
         """The kind of a container that a type is, "" if it is none."""
-        container = self._types.structures.behaviour(found)
+        container = self.types.structures.behaviour(found)
         return container.kind if container is not None else ""
 
     def is_bound(self, parameter: Param) -> bool:
@@ -166,20 +166,20 @@ class Places:
             case Global(module=module, name=name):
                 return Place("global", module, name)
             case Field(base=base, name=name):
-                owner = base.type if isinstance(base, TypeValue) else self._types.class_of(base)
+                owner = base.type if isinstance(base, TypeValue) else self.types.class_of(base)
                 return Place("field", self._declarer(owner, name), name) if owner is not None else None
             case _:
                 return None
 
     def excludes_threads(self, path: Value) -> bool:
         """Whether a path leads to a library's lock between threads."""
-        found = self._types.of(path)
+        found = self.types.of(path)
         row = self._concurrency.locks.get(found.name) if isinstance(found, LibraryType) else None
         return row is not None and row.kind == "exclusive"
 
     def has_one_for_each_thread(self, path: Value) -> bool:
         """Whether a path leads to something that gives each thread attributes of its own."""
-        found = self._types.of(path)
+        found = self.types.of(path)
         return isinstance(found, LibraryType) and found.name in PER_THREAD
 
     def has_lock_of_tasks(self, type_id: str) -> bool:
@@ -188,7 +188,7 @@ class Places:
             return False
         line = [each.type for each in self._symbols.ancestors(type_id) if isinstance(each, TypeValue)]
         fields = [name for own in line for name in self._symbols.types[own][1].fields]
-        found = [self._types.field(type_id, name) for name in fields]
+        found = [self.types.field(type_id, name) for name in fields]
         rows = [self._concurrency.locks.get(each.name) for each in found if isinstance(each, LibraryType)]
         return any(row is not None and row.kind == "async" for row in rows)
 
@@ -241,7 +241,7 @@ class Places:
         for values in self._usage.passed(function_id, names.index(name)):
             path = values[0] if len(values) == 1 else None
             own = isinstance(path, Global) or (isinstance(path, Field) and self._symbols.is_instance(path.base))
-            is_container = own and path is not None and self._types.container(path) is not None
+            is_container = own and path is not None and self.types.container(path) is not None
             found.add(self.locate(path) if path is not None and is_container else None)
         located = found.pop() if len(found) == 1 else None
         return located._replace(own=False, constructed=False) if located is not None else None
@@ -255,10 +255,10 @@ class Places:
         return located._replace(place=place, own=False, constructed=False)
 
     def _field(self, path: Field, base: Value, name: str, depth: int) -> Located | None:
-        owner = self._types.class_of(base) or self._class_handed(base) or self._class_given(base)
+        owner = self.types.class_of(base) or self._class_handed(base) or self._class_given(base)
         certain = owner is not None
         if owner is None:
-            owner = self._symbols.only_owner(name) if self._types.of(base) is None else None
+            owner = self._symbols.only_owner(name) if self.types.of(base) is None else None
             owner = owner if owner is not None and self._may_be_in(base, owner) else None
         if owner is None or self._is_safe(path) or self._is_safe_class(owner):
             return None
@@ -277,12 +277,12 @@ class Places:
         start = root(base)
         if base == start or not isinstance(start, Param) or start not in self._given:
             return None
-        return self._types.class_of(rebased(base, start, self._given[start]))
+        return self.types.class_of(rebased(base, start, self._given[start]))
 
     def _class_handed(self, base: Value) -> str | None:
         """The class of what a started function is handed, as who makes that knows it."""
         made = self._handed.get(base, ()) if isinstance(base, Param) else ()
-        found = {self._types.class_of(value) for value in made}
+        found = {self.types.class_of(value) for value in made}
         return found.pop() if len(found) == 1 else None
 
     def _may_be_in(self, base: Value, owner: str) -> bool:
@@ -293,14 +293,14 @@ class Places:
         found, duck_typed = None, self._symbols.types[owner][0].module.traits.duck_typed
         while isinstance(base, Field | Element | Member) and found is None and not duck_typed:
             base = base.base
-            found = self._types.of(base)
+            found = self.types.of(base)
         library = found.name.rpartition(".")[0] if isinstance(found, LibraryType) and not found.args else ""
         return not library or library in self._symbols.sources
 
     def _is_constructed(self, base: Value) -> bool:
         """Whether a path runs over fields of the own instance that its class fills with objects of its own."""
         while isinstance(base, Field):
-            owner = self._types.class_of(base.base)
+            owner = self.types.class_of(base.base)
             if owner is None or not self.is_own_field(owner, base.name):
                 return False
             base = base.base
@@ -312,7 +312,7 @@ class Places:
         if key not in self._own_fields:
             declared = self._symbols.field(owner, name)
             if self._symbols.types[owner][1].by_value:
-                found = self._types.field(owner, name)
+                found = self.types.field(owner, name)
                 self._own_fields[key] = isinstance(found, ClassType) and found.value
                 return self._own_fields[key]
             made = [a for a in declared[1].values if a.value != Const(None)] if declared else []
@@ -328,7 +328,7 @@ class Places:
             inner = inner.base
         if not isinstance(inner, Field):
             return ""
-        owner = inner.base.type if isinstance(inner.base, TypeValue) else self._types.class_of(inner.base)
+        owner = inner.base.type if isinstance(inner.base, TypeValue) else self.types.class_of(inner.base)
         if owner is None:
             return ""
         duck = self._symbols.types[owner][0].module.traits.duck_typed
@@ -342,8 +342,8 @@ class Places:
 
     def is_exact(self, value: Value) -> bool:
         """Whether an object is of its class and none below: a field that is only ever given what that class makes."""
-        owner = self._types.class_of(value.base) if isinstance(value, Field) else None
-        made = self._types.class_of(value)
+        owner = self.types.class_of(value.base) if isinstance(value, Field) else None
+        made = self.types.class_of(value)
         declared = self._symbols.field(owner, value.name) if owner and isinstance(value, Field) else None
         if declared is None or made is None or declared[1].annotation is not None:
             return False
@@ -355,12 +355,12 @@ class Places:
 
     def is_whole(self, path: Value) -> bool:
         """Whether a path leads to a struct itself, and not to a pointer to one."""
-        found = self._types.of(path)
+        found = self.types.of(path)
         return isinstance(found, ClassType) and found.value
 
     def is_inside(self, base: Value, name: str) -> bool:
         """Whether a field's object is part of the object that has the field."""
-        owner = self._types.class_of(base)
+        owner = self.types.class_of(base)
         return owner is not None and self.is_own_field(owner, name)
 
     def _makes(self, owner: str, assigned: Assigned) -> bool:
@@ -378,14 +378,14 @@ class Places:
 
     def _is_safe(self, path: Value) -> bool:
         """Whether what is there synchronises itself, or is itself what synchronises."""
-        found = self._types.of(path)
+        found = self.types.of(path)
         if isinstance(found, LibraryType):
             return found.name in self._concurrency.safe or found.name in self._concurrency.locks
         return isinstance(found, ClassType) and self._is_safe_class(found.type)
 
     def is_safe(self, path: Value) -> bool:
         """Whether a path leads to what synchronises itself or others: it is no place for that reason."""
-        owner = self._types.class_of(path.base) if isinstance(path, Field) else None
+        owner = self.types.class_of(path.base) if isinstance(path, Field) else None
         return self._is_safe(path) or (owner is not None and self._is_safe_class(owner))
 
     def _is_safe_class(self, type_id: str) -> bool:
@@ -403,7 +403,7 @@ class Places:
 
     def binder(self, function_id: str, name: str) -> str | None:
         """The enclosing function that binds a captured name."""
-        return self._types.binder(function_id, name)
+        return self.types.binder(function_id, name)
 
     def lock(self, value: Value) -> str:
         """The name of a lock; two locks of one name may be the same, `ANY_LOCK` may be any."""
@@ -437,7 +437,7 @@ class Places:
             case Field(base=TypeValue(type=owner), name=name):
                 return self._lock_of_field(owner, name)
             case Field(base=base, name=name):
-                owner_type = self._types.class_of(base)
+                owner_type = self.types.class_of(base)
                 if owner_type is None:
                     return f"{ANY_LOCK}.{name}"
                 outer = self._lock(base) if self._is_lock_alone(owner_type) else ANY_LOCK
@@ -468,7 +468,7 @@ class Places:
             found = found.operands[0]
         if not isinstance(found, Attr):
             return None
-        owner = project_class(self._types.expressions.of(function_id, found.base))
+        owner = project_class(self.types.expressions.of(function_id, found.base))
         known = owner is not None and self._symbols.field(owner, found.name) is not None
         return self._lock_of_field(owner, found.name) if owner is not None and known else None
 

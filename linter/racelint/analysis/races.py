@@ -30,6 +30,7 @@ from racelint.analysis.effects import (
     is_constant,
     is_same_constant,
 )
+from racelint.analysis.endlesswaits import EndlessWaits
 from racelint.analysis.foundset import FoundSet
 from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import CONSTRUCTORS, Gathering
@@ -104,6 +105,7 @@ class Races:
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
+        self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
@@ -199,6 +201,8 @@ class Races:
         if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
             return Silence.UNREACHED
         if self._unset.is_never_done(write) or self._unset.is_never_done(other):
+            return Silence.UNREACHED
+        if self._endless_waits.come_before(write) or self._endless_waits.come_before(other):
             return Silence.UNREACHED
         if self.choices.exclude(write, other):
             return Silence.ORDERED
