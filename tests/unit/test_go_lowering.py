@@ -56,6 +56,11 @@ def test_a_definition_assigns_the_variables_that_its_block_has():
     assert names(second) == ["y", "err"]
 
 
+def test_a_definition_at_the_top_of_a_body_assigns_its_parameters_and_results():
+    found = function("func f(a int) (err error) {\n\ta, err := g()\n\tb, a := h()\n\treturn\n}")
+    assert [names(stmt) for stmt in found.body[1:3]] == [["a", "err"], ["b", "a"]]
+
+
 def test_a_definition_in_an_inner_block_is_a_new_variable():
     _, branch = body("err := g()\nif a > 0 {\n\terr := g()\n\t_ = err\n}\nreturn 0, err")[:2]
     assert names(branch.then[0]) == ["err@2"]

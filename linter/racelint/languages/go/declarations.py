@@ -177,8 +177,8 @@ class Lowering(TypeDeclarations):
         out: list[Stmt] = []
         returns = self._results(node.child_by_field_name("result"), out)
         body = node.child_by_field_name("body")
-        with self.scoped():
-            out += self.block(statements(body)) if body is not None and not self._outline else ()
+        # No block of its own: `:=` in the body assigns the parameters and results that it names.
+        out += self.block(statements(body)) if body is not None and not self._outline else ()
         self.scope, self._breaks = outer, breaks
         self.note(FUNCTIONS, "function", "", [qualname], self._header(node, body))
         self._finish(
