@@ -14,6 +14,7 @@ from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.contradictions import Contradictions
 from racelint.analysis.deadlines import Deadlines
+from racelint.analysis.deadstores import DeadStores
 from racelint.analysis.documented import is_deliberate
 from racelint.analysis.effects import (
     CHOSEN,
@@ -102,6 +103,7 @@ class Races:
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
         self.strangers = Strangers(symbols, places, self.ways)
         self._standing = Standing(symbols, effects)
+        self._dead_stores = DeadStores(symbols)
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
@@ -372,7 +374,7 @@ class Races:
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write" | "write-read":
-                unseen = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))  # nobody looks
+                unseen = shape == "write-write" and self._is_unseen(place)
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
                 alike = is_same_constant(write.access, other.access) and place.kind != "captured"
@@ -388,6 +390,13 @@ class Races:
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
             case _:
                 return False
+
+    def _is_unseen(self, place: Place) -> bool:
+        """Whether nobody looks at what is stored."""
+        if self._dead_stores.has(place):
+            return True
+        stored = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))
+        return stored and not self._dead_stores.may_leak(place)
 
     def _is_mild(self, shape: str, write: Spot, other: Spot) -> bool:
         """Whether code deals with it itself (a handler), or it is configuration that is set before it matters."""
