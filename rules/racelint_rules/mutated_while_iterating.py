@@ -134,7 +134,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     key just read or tested with `in`, a constant key with which the mapping is made: `{"sent": 0}`, wherever a field or
     variable gets one, and nothing is ever taken out of it); appending to the list being iterated (a work list);
     removing from a list that is walked with `reversed()`; what is done only where a test has found the container empty
-    (`if not self.names: self.reload()`), for in the loop there is an element. Confidence is high when the container's
+    (`if not self.names: self.reload()`), for in the loop there is an element, be it that a call could ask for more and
+    does not (`if self.names and not force: return`, called without `force`). Confidence is high when the container's
     type and every callee are known, medium when they are known by name only or a loop does no more than remove from a
     list what passes a test (it takes two neighbours that pass it), low (hidden by default) where the code is mostly
     right:

@@ -52,7 +52,7 @@ from racelint.analysis.state import (
 )
 from racelint.analysis.summary import Ask, Frame, Place, Summary
 from racelint.analysis.sweeps import swaps_in_last
-from racelint.analysis.vacancy import is_vacant
+from racelint.analysis.vacancy import is_vacant, vacant_unless
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -654,6 +654,8 @@ class Body(Flow[State, Frame]):
             return
         if is_vacant(event.container, state):
             event = event._replace(vacant=True)
+        elif state.assumptions and event.unless is None:
+            event = event._replace(unless=vacant_unless(event.container, state))
         if any([(event.container, key) in state.absent for key in event.keys]):
             event = event._replace(tested=True)
         if state.singled or self.rare:

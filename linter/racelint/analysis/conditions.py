@@ -23,6 +23,7 @@ from racelint.analysis.state import (
     TAKE,
     THREADS,
     UNOPEN,
+    Assumptions,
     Check,
     Held,
     Predicate,
@@ -31,7 +32,7 @@ from racelint.analysis.state import (
     State,
 )
 from racelint.analysis.type_names import ClassType, LibraryType
-from racelint.analysis.vacancy import measured, note_vacant
+from racelint.analysis.vacancy import measured, note_vacant, note_vacant_unless
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -427,13 +428,16 @@ class Conditions(Asking):
     def _logic(self, operator: str, operands: tuple[Expr, ...], state: State) -> tuple[State | None, State | None]:
         goes_on: State | None = state
         stopped: State | None = None
-        singled = state.singled
+        singled, before, ways = state.singled, state.assumptions.copy(), list[Assumptions]()
         for operand in operands:
             if goes_on is None:
                 break
             yes, no = self.branch(operand, goes_on)
             goes_on, leaves = (yes, no) if operator == "and" else (no, yes)
+            ways += [leaves.assumptions] if leaves is not None else []
             stopped = self.join(stopped, leaves)
+        if stopped is not None and len(ways) > 1:
+            note_vacant_unless(ways, before, stopped)
         if operator == "or" and stopped is not None and not self.traits.duck_typed:
             stopped.singled &= singled  # one or the other: there may be two
             self._note_among(operands, stopped)

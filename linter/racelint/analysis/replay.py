@@ -299,6 +299,7 @@ class Replay(Locking, Origins, Owning, Touching):
         keys = substitute.values(event.keys) if event.keys else ()
         added = tuple([v for value in event.added for v in substitute(value)])
         particular = substitute.values(event.particular) if event.particular else ()
+        vacant, unless = self._vacant_unless(event, substitute, state)
         for container in substitute(event.container):
             if container != UNKNOWN and not isinstance(container, Literal):
                 moved = event._replace(
@@ -307,8 +308,21 @@ class Replay(Locking, Origins, Owning, Touching):
                     answer=self.summaries.of(step.callee).answers.get(event, ""),
                     raising=event.raising or self.raises_behind(step.span),
                     singled=(self.traits.duck_typed and event.singled) or self.is_singled(container, state),
+                    vacant=vacant, unless=unless,
                 )  # fmt: skip
                 self.emit(moved, state, conditions)
+
+    def _vacant_unless(
+        self, event: Resize, substitute: Substitute, state: State
+    ) -> tuple[bool, tuple[Predicate, bool] | None]:
+        """Whether what this call gives says that a callee's change is made in an empty container; else, what decides.
+
+        That may be what this function's own caller gives.
+        """
+        if event.unless is None:
+            return event.vacant, None
+        known = self.feasible(frozenset({event.unless}), substitute, state)
+        return known is None, next(iter(known)) if known else None
 
     def _replay_invoke(
         self,

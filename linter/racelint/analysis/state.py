@@ -22,6 +22,19 @@ class Call(NamedTuple):
     callee: str
 
 
+class Predicate(NamedTuple):
+    """A property of a value that a branch has tested.
+
+    It is "truth", "none", "equal" to a scalar or to one of some, what another package has by a name or by one of some
+    ("named"), of a "class", or of one of some concrete types ("type"), or of an "other" type than some; or a container
+    is "vacant", perhaps unless a property that is the scalar has an outcome.
+    """
+
+    value: Value
+    test: str
+    scalar: object = None
+
+
 class Resize(NamedTuple):
     """A container gains, loses or reorders entries.
 
@@ -34,7 +47,8 @@ class Resize(NamedTuple):
     `particular` are the objects for which alone it is made: a callee has compared its parameter with another object.
     `rare` says that it is made by a callback that is mostly called later. `answer` is what the callee that makes it
     returns then ("" if it is no constant). `raising` says that a callee raises behind it, and catches nothing. `vacant`
-    says that it is made only where a test has found the container empty.
+    says that it is made only where a test has found the container empty, `unless` that this was so, or the caller has
+    given something with this property.
     """
 
     container: Value
@@ -54,6 +68,7 @@ class Resize(NamedTuple):
     answer: str = ""
     raising: bool = False
     vacant: bool = False
+    unless: tuple[Predicate, bool] | None = None
 
 
 class Invoke(NamedTuple):
@@ -69,19 +84,6 @@ class Invoke(NamedTuple):
 
 
 Event: TypeAlias = Resize | Invoke
-
-
-class Predicate(NamedTuple):
-    """A property of a value that a branch has tested.
-
-    It is "truth", "none", "equal" to a scalar or to one of some, what another package has by a name or by one of some
-    ("named"), of a "class", or of one of some concrete types ("type"), or of an "other" type than some; or a container
-    is "vacant".
-    """
-
-    value: Value
-    test: str
-    scalar: object = None
 
 
 IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no two elements have alike, mostly

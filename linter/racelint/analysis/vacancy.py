@@ -1,15 +1,19 @@
 """Vacancy: tests that find a container empty, `if not xs`, `if len(xs) == 0`.
 
-No turn of a loop over it comes to what is done only then: there is an element at hand.
+No turn of a loop over it comes to what is done only then: there is an element at hand. `if xs and not again: return`
+says so to those whose `again` is false.
 """
 
 from __future__ import annotations
 
-from racelint.analysis.state import Predicate, State
+from collections.abc import Sequence
+
+from racelint.analysis.state import Assumptions, Predicate, State
 from racelint.analysis.values import Captured, Element, Field, Global, Param, Value, Values
 from racelint.model import Attr, Call, Const, Expr, Item, Name, Op
 
 VACANT = "vacant"
+ASKED = frozenset({"truth", "none", "equal"})  # properties of what a caller gives that a constant of his decides
 # By operator: the number with which a length is compared, and whether the test is true of an empty container.
 COMPARED = {("==", 0): True, ("<", 1): True, ("<=", 0): True, ("!=", 0): False, (">", 0): False, (">=", 1): False}
 
@@ -49,6 +53,28 @@ def is_vacant(container: Value, state: State) -> bool:
     return bool(state.assumptions) and Predicate(container, VACANT) in state.assumptions
 
 
+def note_vacant_unless(ways: Sequence[Assumptions], before: Assumptions, after: State) -> None:
+    """Several ways lead on: a container was found empty on all of them but one, which takes something of the caller's.
+
+    `if xs and not again: return` goes on if there is nothing in `xs`, or `again` is true.
+    """
+    for container in [p.value for way in ways for p in way if p.test == VACANT and p.scalar is None]:
+        others = [way for way in ways if Predicate(container, VACANT) not in way]
+        if len(others) == 1:
+            new = [pair for pair in others[0].items() if pair[0] not in before and pair[0].value != container]
+            for asked in [pair for pair in new if type(pair[0].value) is Param and pair[0].test in ASKED][:1]:
+                after.assumptions[Predicate(container, VACANT, asked)] = True
+
+
+def vacant_unless(container: Value, state: State) -> tuple[Predicate, bool] | None:
+    """What a caller has said if the way here goes through a test that need not have found a container empty."""
+    for predicate in state.assumptions:
+        if predicate.test == VACANT and predicate.value == container and isinstance(predicate.scalar, tuple):
+            asked, held = predicate.scalar
+            return asked, held
+    return None
+
+
 def forget_vacant(state: State) -> None:
     """What a while loop has found empty in the end, it may have emptied itself."""
     if any([predicate.test == VACANT for predicate in state.assumptions]):
@@ -57,5 +83,6 @@ def forget_vacant(state: State) -> None:
 
 def fill(container: Value, state: State) -> None:
     """There is something in a container, whatever a test has said before."""
-    if state.assumptions:
-        state.assumptions.pop(Predicate(container, VACANT), None)
+    if any([predicate.test == VACANT and predicate.value == container for predicate in state.assumptions]):
+        kept = {p: held for p, held in state.assumptions.items() if p.test != VACANT or p.value != container}
+        state.assumptions = kept
