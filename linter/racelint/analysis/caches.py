@@ -308,7 +308,8 @@ class Caches:
 
     def _has_part(self, start: Value, way: Sequence[Value], change: Change) -> bool:
         record = self._sources.record(start)
-        return record is not None and has_part(record, way, change, self._names)
+        whole = not self._live_presets.is_completed(start)
+        return record is not None and has_part(record, way, change, self._names, whole=whole)
 
     def _is_exact(self, way: list[Value]) -> bool:
         """Whether copies on the way share what lies below: a class may say otherwise of its own copies."""

@@ -37,21 +37,24 @@ def is_template(record: Field) -> bool:
             return False
 
 
-def has_part(record: Field, way: Sequence[Value], change: Change, names: Sharing) -> bool:
-    """Whether a preset has something to be changed where a path leads, and the change is about what it has."""
+def has_part(record: Field, way: Sequence[Value], change: Change, names: Sharing, *, whole: bool) -> bool:
+    """Whether a preset has something to be changed where a path leads, and the change is about what it has.
+
+    `whole` says that nothing is put into the preset later.
+    """
     value, default = record.values[0].value, names.says(record.name, "default")
     if not isinstance(value, Build):
         return not way or default
     if not way and value.kind == "dict" and not default:
         return False  # a table in which things are registered
-    parts = _parts_at(value, way)
+    parts = _parts_at(value, way, whole=whole)
     if change.operation in REMOVALS and change.keys and all(isinstance(key, Literal) for key in change.keys):
         keys = [Const(key.value) for key in change.keys if isinstance(key, Literal)]
         parts = [part for part in parts if any(key in (*part.parts, *part.keys) for key in keys)]
     return any(part.parts for part in parts)
 
 
-def _parts_at(value: Expr, way: Sequence[Value]) -> list[Build]:
+def _parts_at(value: Expr, way: Sequence[Value], *, whole: bool) -> list[Build]:
     """The displays within a display to which a path may lead."""
     if not isinstance(value, Build):
         return []
@@ -60,4 +63,6 @@ def _parts_at(value: Expr, way: Sequence[Value]) -> list[Build]:
     step = way[0].key if isinstance(way[0], Element) else None
     keyed = dict(zip(value.keys, value.parts, strict=True)) if value.keys else {}
     named = [part for key, part in keyed.items() if isinstance(step, Literal) and key == Const(step.value)]
-    return [found for part in named or value.parts for found in _parts_at(part, way[1:])]
+    lacks = whole and isinstance(step, Literal) and bool(keyed) and all(isinstance(key, Const) for key in keyed)
+    parts = named or (() if lacks else value.parts)
+    return [found for part in parts for found in _parts_at(part, way[1:], whole=whole)]
