@@ -138,6 +138,9 @@ class Body(Flow[State, Frame]):
         self.presumed: set[Span] = (
             set()
         )  # items that are taken for there: something is taken out of them, or they are walked
+        self.entered_items: set[Span] = (
+            set()
+        )  # items of which an item is read, where nobody catches that it is not there
         self.published: set[Value] = set()  # objects made here that a class or module variable holds
         self.resolved: dict[Value, Value] = {}  # paths of fields, and the places that they are
         self.constructs = self.function.name == "__init__"

@@ -9,6 +9,7 @@ from racelint.analysis.calls import is_abstract
 from racelint.analysis.conditions import Conditions, is_path
 from racelint.analysis.deferring import Deferring
 from racelint.analysis.effects import UNCOUNTED
+from racelint.analysis.factories import gives_empty
 from racelint.analysis.loops import Loops, become
 from racelint.analysis.operations import OPERATIONS, Operations
 from racelint.analysis.paths import bounded, containers, element, one_of, only, union, unite
@@ -229,6 +230,8 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         return isinstance(made, Partial)
 
     def _item(self, expr: Item, state: State) -> Values:
+        if isinstance(expr.base, Item) and not self.guarded:
+            self.entered_items.add(expr.base.span)
         bases, keys = self.use(expr.base, state), self.evaluate(expr.key, state)
         if isinstance(expr.key, Op) and expr.key.operator == "slice":
             return tuple([self.copied(base, self.site(expr.span, state)) for base in bases])
@@ -248,7 +251,7 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         container = self.types.container(base)
         if container is not None or self.types.of(base) is None:
             self.note(base, "lookup", span, state, container.kind if container else "?")
-        if container is not None and container.missing == "inserts" and span not in self.presumed:
+        if container is not None and container.missing == "inserts" and not self._is_presumed(base, span):
             self.change(base, "insert", "[...]", keys, span, state)
         elif container is not None and container.missing:
             pass  # reading a missing key gives a default: it says nothing about what is there
@@ -262,6 +265,13 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
             self.effects.looked_up[looked_up] = base
             return (looked_up,)
         return self.from_table(base, key, state) or self.read(element(base, key), state)
+
+    def _is_presumed(self, mapping: Value, item: Span) -> bool:
+        """Whether an item of a mapping is taken for there: one without anything in it would be of no use.
+
+        `D[key]["name"]` raises KeyError if `D = defaultdict(dict)` has just made the entry, which nobody catches here.
+        """
+        return item in self.presumed or (item in self.entered_items and gives_empty(mapping, self.symbols, self.types))
 
     def _build(self, expr: Build, state: State) -> Values:
         spread = next((p for p in expr.parts if isinstance(p, Star)), None)
