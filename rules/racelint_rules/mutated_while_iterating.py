@@ -158,7 +158,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       is only one, but not of what `is` an owner's; in Go by the loop's own function, itself, by several of its
       fields or by its name or id, unless the last element is put in its place, and compared with what is the same in
       all turns, unless the loop sets the end of the slice to nil, to which the range goes on), or is of a class that
-      is asked for and noted in a variable; slice assignments;
+      is asked for and noted in a variable; so is what was found by its name or id and is taken out by its position,
+      of whatever type the container is; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set, or
       stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`);
@@ -281,8 +282,12 @@ def _is_new_key(conflict: IterationConflict) -> bool:
 
 
 def _skips(conflict: IterationConflict) -> bool:
-    """Whether a change makes the loop skip elements; an unknown container with `.remove()` is mostly a list."""
-    return conflict.live == "skips" or (conflict.kind == "unknown" and conflict.operation == ".remove()")
+    """Whether a change makes the loop skip elements.
+
+    An unknown container with `.remove()` is mostly a list, as is one out of which what has a name is taken by position.
+    """
+    is_list = conflict.operation == ".remove()" or conflict.key == "position"
+    return conflict.live == "skips" or (conflict.kind == "unknown" and is_list)
 
 
 def _across_tasks(race: Race) -> Finding:

@@ -9,6 +9,7 @@ from racelint.analysis.describe import Describe
 from racelint.analysis.effects import Effects
 from racelint.analysis.elementkeys import is_asked_of_element
 from racelint.analysis.paths import underlying
+from racelint.analysis.positions import is_named_by_position
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict
 from racelint.analysis.symbols import Symbols
@@ -34,7 +35,8 @@ class IterationConflict:
     "direct", "keys", "values", "items", "reversed", "generator" or "call". `change` is "insert", "append", "remove",
     "clear" or "reorder", `operation` what the source says; for an insertion `key` is "absent" (tested just before),
     "constant", "computed", "part" (an attribute or item of the loop's own element), "other" or "unknown"; for a removal
-    it is "element" if it is what the loop has at hand. `iterable` is where the expression stands that the loop walks,
+    it is "element" if it is what the loop has at hand, "position" if it says where that is, found by its name, in a
+    container of unknown type. `iterable` is where the expression stands that the loop walks,
     if it walks one. `framed` says that the loop's file uses a library of tables, whose loops go over the columns that
     there were. `exported` says that the container is an object that a library exports, which may walk something else.
     `location` is where the finding stands: the change in the loop's own function, else the call that leads to it;
@@ -104,7 +106,7 @@ def told(
         style="generator" if conflict.style == "rounds" else conflict.style,
         change=event.change,
         operation=event.operation,
-        key="part" if is_asked_of_element(conflict, describe.symbols) else _key(event, container),
+        key=_key_of(conflict, describe.symbols),
         loop=Location(loop_source.path, conflict.loop.span),
         iterable=_located(loop_source.path, iterable),
         location=Location(source.path, stands.span),
@@ -126,6 +128,13 @@ def told(
         handed=describe.step(*handed, "return") if handed is not None else None,
         cleared=_clears_end(conflict, loop_function),
     )
+
+
+def _key_of(conflict: Conflict, symbols: Symbols) -> str:
+    """What is known of the key; of a position only where nothing else says that the container is a sequence."""
+    if conflict.kind == "unknown" and is_named_by_position(conflict, symbols):
+        return "position"
+    return "part" if is_asked_of_element(conflict, symbols) else _key(conflict.resize, conflict.container)
 
 
 def _clears_end(conflict: Conflict, function: Function) -> bool:
