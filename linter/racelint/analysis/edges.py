@@ -58,6 +58,9 @@ class Edges:
         self._product = product
         self._kept: dict[tuple[str, str], dict[FunctionValue, Names]] = defaultdict(dict)
         self._given: dict[tuple[str, str], dict[FunctionValue, Names]] = defaultdict(dict)  # to what is started
+        self._elsewhere: set[tuple[tuple[str, str], FunctionValue]] = (
+            set()
+        )  # kept, not by the object whose method it is
         self._locking = LockingDecorators(symbols, types, product.effects)
         self.calls: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
         self.called: set[str] = set()
@@ -116,6 +119,8 @@ class Edges:
         if key is not None:
             for target in targets(value):
                 names = frozenset(_names(path)) or ANY
+                if target.receiver is None or target.receiver != _holder(path):
+                    self._elsewhere.add((key, target))
                 known = self._kept[key].setdefault(target, names)
                 self._kept[key][target] = known | names if known and names else ANY
 
@@ -186,8 +191,21 @@ class Edges:
                     self._edge(function_id, override, self._if_given(site, override))
                 continue
             for target, needs in self._named(callee):
-                found = site._replace(receiver=foreign(target.receiver), needs=site.needs | needs)
+                own = self._is_own(callee, target)
+                found = site._replace(receiver=foreign(target.receiver), needs=site.needs | needs, own=own)
                 self._edge(function_id, target.function, found)
+
+    def _is_own(self, path: Value, target: FunctionValue) -> bool:
+        """Whether a method lies in a table of the caller's own object, where each object has put its own methods.
+
+        Where types embed others, what is one's own is another one's, too.
+        """
+        holder = _holder(path)
+        if not isinstance(holder, Param) or not self._symbols.is_instance(holder):
+            return False
+        if self._symbols.is_ordered_by_steps(holder.function):
+            return False
+        return (self._key(path) or ("", ""), target) not in self._elsewhere
 
     def _if_given(self, site: CallSite, callee: str) -> CallSite:
         """A call on a parameter leads to a method only if that is given no object of a type that has another one."""
@@ -285,6 +303,13 @@ def _keys(path: Value) -> Iterator[Value]:
         if isinstance(path, Element):
             yield path.key
         path = path.base
+
+
+def _holder(path: Value) -> Value | None:
+    """The object in whose field a path goes through tables."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path.base if isinstance(path, Field) else None
 
 
 def _names(path: Value) -> Iterator[str]:

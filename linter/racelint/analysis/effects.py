@@ -124,7 +124,8 @@ class CallSite(Record):
     """A call of a project's function, or of what a field or captured variable holds (`callee` is then its path).
 
     `given` are the arguments that are constants or can be named by the caller, by the callee's parameter. `turns` is
-    what is held each time that the interpreter comes by, where that differs.
+    what is held each time that the interpreter comes by, where that differs. `own` says that the callee is a method of
+    the caller's own object, which has put it where the call finds it.
     """
 
     callee: str | Value
@@ -143,6 +144,7 @@ class CallSite(Record):
     running: frozenset[Span] = NONE_RUNNING  # where what may still run was started
     turns: tuple[tuple[Held, ...], ...] = ()
     found: frozenset[Value] = NOTHING_FOUND  # what is given of which others may have found where it is by then
+    own: bool = False
 
 
 class Start(Record):

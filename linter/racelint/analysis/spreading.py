@@ -84,7 +84,7 @@ class Spreading:
                 if self._is_async_generator(callee) and not self._symbols.functions[function_id][1].is_async:
                     continue  # nor does this
                 own = site.receiver is not None and self._symbols.is_instance(site.receiver)
-                if not is_possible(site.needs, entry) or (own and not self._may_run(callee, entry.type)):
+                if not is_possible(site.needs, entry) or ((own or site.own) and not self._may_run(callee, entry.type)):
                     continue
                 next_entry = self._through(entry, function_id, callee, site)
                 starts = self._effects[callee].starts_any if callee in self._effects else False
