@@ -171,12 +171,13 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     `Sender(self._metadata)`); medium with callers from outside on containers; low (hidden) where objects may be
     different ones, over long chains of calls (between two threads more than three together, else more than eight; what
     both have in common counts once), where a method was found by its name alone, where two contexts are started in
-    other files than those of the accesses, where an exception handler deals with the outcome (of a test and its use
-    also one that takes all exceptions of a turn of a loop on the way), for plain stores beside plain stores, for
-    callers beside the event loop, for what takes two steps between a coroutine and a thread (mostly one of them is
-    there because the other one is not), and for what a class of threads is given to work on, against callers, unless
-    who has made that makes the threads, too. Several workers share what all that makes them gives to each, also through
-    constructors above (`super().__init__(jobs)`).
+    other files than those of the accesses, where one of them uses the entry of a mapping under an object that only its
+    run knows (`USES[self] += 1`), where an exception handler deals with the outcome (of a test and its use also one
+    that takes all exceptions of a turn of a loop on the way), for plain stores beside plain stores, for callers beside
+    the event loop, for what takes two steps between a coroutine and a thread (mostly one of them is there because the
+    other one is not), and for what a class of threads is given to work on, against callers, unless who has made that
+    makes the threads, too. Several workers share what all that makes them gives to each, also through constructors
+    above (`super().__init__(jobs)`).
 
     Ordered, hence silent: what a constructor, or a caller on the way, does before the start in question, whatever it
     has started by then; what a constructor does, against a thread that has first waited for something to be given to it

@@ -38,7 +38,7 @@ class Collisions:
         self._places = places
         self._contexts = contexts
         self._identity = identity
-        self._entries = NamedEntries(symbols)
+        self.entries = NamedEntries(symbols)
 
     def shape(self, write: Spot, other: Spot, *, guarded: bool = False) -> str | None:
         """How two accesses collide; None for what is harmless."""
@@ -91,7 +91,7 @@ class Collisions:
         """An act that depends on a check, against a write that may falsify it."""
         found = _act(act, changing.access)
         keyed = found is not None and act.kind in KEYED
-        return None if keyed and self._entries.are_apart(acting, act, changing, changing.access) else found
+        return None if keyed and self.entries.are_apart(acting, act, changing, changing.access) else found
 
     def _is_at_home(self, spot: Spot, other: Spot) -> bool:
         """Whether a task uses something on a loop's own thread, and another thread comes in between."""

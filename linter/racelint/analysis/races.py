@@ -68,6 +68,7 @@ ORDERED = frozenset({"list", "deque"})  # one takes out whatever comes next
 JOBS = frozenset({"pool", "thread", "goroutine", "task"})
 OF_CLOSE_CALLS = frozenset({"check-act", "check-use", "replace-change"})  # two steps, and another one just between them
 OF_TWO_STEPS = OF_CLOSE_CALLS | {"update-update", "count-count", "update-store", "store-test"}
+OF_ENTRIES = frozenset({"check-act", "check-use", "update-update"})  # where both may mean one entry each
 MOST_ALIKE = 6  # fields of one type that a function reads in a race, each told for itself
 PROVEN = 3  # the confidence in two contexts that both are known to run
 MOST_PAIRS = 4_000  # of accesses to one place that are judged
@@ -257,6 +258,13 @@ class Races:
             return Silence.ORDERED
         return None
 
+    def _have_own_keys(self, place: Place, write: Spot, other: Spot) -> bool:
+        """Whether one of two accesses means what a mapping has under an object that only one run knows."""
+        if self.memory.governs(write.function):
+            return False  # it is the mapping itself that is torn
+        entries, spots = self.collisions.entries, self.spots.get(place, ())
+        return entries.is_under_itself(write, other, spots) or entries.is_under_itself(other, write, spots)
+
     def _is_member(self, spot: Spot) -> bool:
         """Whether an access is of an object out of a container; of a method's own the caller took it out."""
         came = self._contexts.came(spot.function, spot.entry) if spot.located.own else None
@@ -291,6 +299,8 @@ class Races:
         job = write.entry.context == other.entry.context and roots[write.entry.context].kind in JOBS
         if job and _is_own_entry(write.access.path) and _is_own_entry(other.access.path):
             return True  # what lies under a key that each job was given
+        if shape in OF_ENTRIES and self._have_own_keys(place, write, other):
+            return True
         if write.entry.context == other.entry.context and all(map(self._own_elements.is_for_one, (write, other))):
             return True  # of the runs for all elements mostly one
         callers_own = [not self._is_member(s) for s in (write, other) if roots[s.entry.context].is_external]
