@@ -26,6 +26,7 @@ from racelint.analysis.paths import (
     underlying,
     unite,
 )
+from racelint.analysis.pipes import Pipes
 from racelint.analysis.sharing import FIELD, Content
 from racelint.analysis.state import (
     ALWAYS,
@@ -131,6 +132,7 @@ class Body(Flow[State, Frame]):
         self.filled: dict[Value, tuple[Content, ...]] = {}  # what lies in containers made here
         self.taken_out: dict[Value, Value] = {}  # what came out of channels, and the paths of entries in these
         self.cancelling = Cancelling(self.symbols, self.types, self.knowledge)
+        self.pipes = Pipes(self.symbols, self.types, self.knowledge)
         self.ends = Ends()
         self.deep_copies: dict[Value, Value] = {}  # and of what they are copies
         self.foreign: set[Value] = set()  # what libraries have made of what is none of ours

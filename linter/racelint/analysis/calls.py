@@ -83,10 +83,23 @@ class Calls(Replay, Library):
         if special is not None:
             return special
         results = self._apply_each(callees, args, keywords, call.span, state)
+        self._tell_of_pipe(call, callees, state)
         self.is_open = False
         if _waits_for_start(call):
             state.wait()
         return union(nothing, unite(results)) if nothing else unite(results)
+
+    def _tell_of_pipe(self, call: Call, callees: Values, state: State) -> None:
+        """Remember that a pipe has been closed, or read until its end."""
+        named = call.func.name if isinstance(call.func, Attr) else ""
+        if self.traits.duck_typed or named not in self.knowledge.closes_pipes | self.knowledge.reads_all:
+            return
+        kinds = [(self.types.of(c.base), c.name) for c in callees if isinstance(c, Field)]
+        names = [f"{kind.name}.{name}" for kind, name in kinds if isinstance(kind, LibraryType)]
+        names += [c.name for c in callees if isinstance(c, Builtin)]
+        found = self.pipes.used(self.id, call, names) if len(names) == len(callees) or not names else None
+        if found is not None:
+            self.tell(found[0], (found[1],), call.span, state)
 
     def _given_by_nothing(self, methods: Values, call: Span, state: State) -> Values:
         """What methods give that may be called on nothing, too: Go has a pointer's method run then."""

@@ -19,6 +19,7 @@ from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import NOTHING, Access, Effects
 from racelint.analysis.gates import stores_of
 from racelint.analysis.paths import root
+from racelint.analysis.pipes import is_pipe
 from racelint.analysis.places import FLAG_MARK, Place, Places
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
@@ -385,7 +386,7 @@ class Signals:
         Where others send something, only who has come to the end of it knows of the close.
         """
         given = self._count(channel, taking=False)
-        if is_context(channel):
+        if is_context(channel) or is_pipe(channel):
             return False
         if reached != CLOSED and (reached != TAKE or given != len(self._closes.get(channel, ()))):
             return False

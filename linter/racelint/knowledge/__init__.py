@@ -28,7 +28,7 @@ DOES = {
     "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "finds-set", "claims", "swaps",
     "copies", "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
     "fills-itself", "gives-back", "counts", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
-    "gives-once", "refreshes",
+    "gives-once", "refreshes", "makes-pipe", "closes-pipe", "reads-all",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
@@ -358,6 +358,7 @@ class Knowledge:
         self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
         self.causes = self._last_names("tells-cause")
+        self.closes_pipes, self.reads_all = self._last_names("closes-pipe"), self._last_names("reads-all")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
         # Methods of containers and of text are too common to guess a project's class by.
         self.common_methods = frozenset(
