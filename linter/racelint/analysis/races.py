@@ -48,6 +48,7 @@ from racelint.analysis.outcomes import Outcomes
 from racelint.analysis.ownelements import OwnElements
 from racelint.analysis.ownruns import OwnRuns
 from racelint.analysis.parallel import Parallel
+from racelint.analysis.partialcopies import PartialCopies
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.repeating import Repeating
@@ -105,6 +106,7 @@ class Races:
         self.strangers = Strangers(symbols, places, self.ways)
         self._standing = Standing(symbols, effects)
         self._dead_stores = DeadStores(symbols)
+        self._partial_copies = PartialCopies(symbols, effects)
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
@@ -308,6 +310,8 @@ class Races:
             return True  # what a container of the project holds is hardly what a caller made himself
         if not other.is_write and self.memory.is_set_once([s for s in self.spots.get(place, ()) if s.is_write]):
             return True  # who reads it has mostly come by what sets it
+        if self._partial_copies.leave_out(other):
+            return True  # only what copies the struct around it has to do with it
         if self._are_from_elsewhere(write, other) or self._deadlines.have_passed(write, other):
             return True
         if self._last_runs.share(write, other, self.spots):
