@@ -156,8 +156,9 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     what the one object of a remembering function without parameters does to itself, if its class does more than that
     (`settings()["font"] = name` saves, too), what is taken out of it, changed and given back to it to be saved by one
     function (`fonts[name] = font; settings().set("fonts", fonts)`), and what is saved after the change, by a method of
-    what the remembering function gives (`settings().save()`); remembered views of an object's own state, and parts of
-    it, for its class;
+    what the remembering function gives (`settings().save()`), or by the object whose method remembers it, which
+    changes it itself (`self.session()["page"] = page; self.save_state()`); remembered views of an object's own state,
+    and parts of it, for its class;
     constants that functions of the program change by their name (`SETTINGS[key] = value`: a state), tables of constants
     with empty entries, and what is put into tables, or tables in them, that are no defaults by their name; defaults of
     parameters in which nothing can be left, or that all calls in the repository override; what handlers of deletions

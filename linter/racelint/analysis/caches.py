@@ -38,8 +38,10 @@ from racelint.analysis.values import (
 )
 from racelint.analysis.written import dotted
 from racelint.knowledge import Knowledge
+from racelint.knowledge.sharing import split
 from racelint.model import Assign, Attr, Call, Name
 from racelint.record import records
+from racelint.span import Span
 
 WRITES = ("[...]", "del")  # operations on entries
 TAKING = frozenset({".pop()", ".popitem()", ".remove()", ".clear()", "del"})
@@ -145,6 +147,8 @@ class Caches:
     def _is_saved(self, function_id: str, origin: Origin, change: Change) -> bool:
         """Whether a remembered store is saved after a change: `settings()["fonts"][name] = 1; settings().save()`."""
         spans = [*[call.span for call in change.calls], change.span]
+        if self._saves_itself(function_id, origin, spans[0]):
+            return True
         saved = self._summaries.of(function_id).saved
         if any(isinstance(v, Cached) and v.source == origin.by and span > spans[0] for v, span in saved.items()):
             return True
@@ -158,6 +162,23 @@ class Caches:
             if any(v in same and span > place for v, span in summary.saved.items()):
                 return True
         return False
+
+    def _saves_itself(self, function_id: str, origin: Origin, changed: Span) -> bool:
+        """Whether an object that remembers something of its own changes that and saves itself: `self.save_state()`."""
+        function, owner = self._symbols.functions[function_id][1], self._symbols.owner_of(function_id)
+        remembering = self._symbols.functions.get(origin.by)
+        if not function.own or remembering is None or self._symbols.method(owner, remembering[1].name) != origin.by:
+            return False
+        calls = [node for node in records(function.body) if isinstance(node, Call) and node.span > changed]
+        return any(self._is_saving(call, function.own) for call in calls)
+
+    def _is_saving(self, call: Call, own: str) -> bool:
+        """Whether a call is one of a method of an object's own whose name begins with the word for saving."""
+        match call.func:
+            case Attr(base=Name(name=name), name=method):
+                return name == own and next(iter(split(method)), "") in self._names.names("saves")
+            case _:
+                return False
 
     def _keeps_entries(self, function_id: str, start: Value) -> bool:
         """Whether a method is of the class that has a cache in a field, and has made all containers in it."""
