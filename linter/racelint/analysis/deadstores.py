@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from racelint.analysis.branching import loops_around
 from racelint.analysis.places import Place
 from racelint.analysis.symbols import Symbols
-from racelint.model import Assign, Attr, Block, Build, Call, Closure, Expr, Function, Name, Op, Update
+from racelint.model import Assign, Attr, Block, Build, Call, Closure, Expr, Function, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
@@ -71,8 +71,6 @@ def _names(node: object) -> Iterator[Name]:
                 yield found
             case Assign(targets=targets, value=value):
                 todo += [value, *[part for target in targets for part in _parts(target) if not isinstance(part, Name)]]
-            case Update(target=Name(), value=value):
-                todo.append(value)
             case tuple():
                 todo += [part for part in found if isinstance(part, tuple)]
 
