@@ -40,7 +40,8 @@ def condense(options: argparse.Namespace) -> None:
     if options.recall:
         named = (options.recall / options.revision).is_dir() and options.revision != "."
         identity = options.revision if named else runs.identity(options.project, options.revision)
-        sections["recall"] = results.recall_section(options.recall, identity, cases.load(cases.FILE))
+        before = results.sections_of(results.FILE)["recall"]
+        sections["recall"] = results.recall_section(options.recall, identity, cases.load(cases.FILE), before)
     if options.precision:
         pinned = clones.pinned(clones.HERE / "repositories.json")
         sections["precision"] = results.precision_section(options.precision, pinned)

@@ -78,17 +78,33 @@ class Results:
     fresh: Sight = Sight()
 
 
-def recall_section(folder: pathlib.Path, identity: str, every: Iterable[Case]) -> dict[str, Any]:
-    """Condense what `score.py --save` kept for one state of racelint."""
+EMPTY: dict[str, dict[str, Any]] = {
+    "recall": {"racelint": "", "lines": 0, "findings": 0, "cases": []},
+    "precision": {"repositories": [], "findings": []},
+    "first look": {"repositories": [], "findings": []},
+}
+
+
+def recall_section(
+    folder: pathlib.Path, identity: str, every: Iterable[Case], before: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Condense what `score.py --save` kept for one state of racelint.
+
+    `before` is an earlier section: of the same state, its cases stay, so that a run may be made in parts.
+    """
     outcomes = scoring.kept(folder, identity, every)
     if not outcomes:
         there = ", ".join(sorted(path.name for path in folder.glob("*") if path.is_dir())) or "nothing"
         raise runs.RunError(f"{folder} holds no run of racelint {identity}; there is {there}")
+    section = before if before and before["racelint"] == identity else EMPTY["recall"]
+    rows = {row["id"]: row for row in section["cases"]}
+    new = [outcome for case_id, outcome in outcomes.items() if case_id not in rows]
+    rows |= {case_id: score_row(outcome) for case_id, outcome in outcomes.items()}
     return {
         "racelint": identity,
-        "lines": sum(outcome.buggy.report.lines for outcome in outcomes.values()),
-        "findings": sum(outcome.buggy.shown for outcome in outcomes.values()),
-        "cases": [score_row(outcome) for _, outcome in sorted(outcomes.items())],
+        "lines": section["lines"] + sum(outcome.buggy.report.lines for outcome in new),
+        "findings": section["findings"] + sum(outcome.buggy.shown for outcome in new),
+        "cases": [row for _, row in sorted(rows.items())],
     }
 
 
@@ -162,8 +178,12 @@ def score_of(row: dict[str, Any], case: Case) -> Score:
 
 def save(path: pathlib.Path, **sections: dict[str, Any]) -> None:
     """Write sections, keeping those of the file that are not given, each case and finding on a line of its own."""
-    old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else EMPTY
-    path.write_text("\n".join(body({**old, **sections})) + "\n", encoding="utf-8")
+    path.write_text("\n".join(body({**sections_of(path), **sections})) + "\n", encoding="utf-8")
+
+
+def sections_of(path: pathlib.Path) -> dict[str, dict[str, Any]]:
+    """Return the sections of the file as they stand there, or empty ones if there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else EMPTY
 
 
 def body(data: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -180,10 +200,3 @@ def spread(value: Any) -> str:
     if not isinstance(value, list) or not value:
         return json.dumps(value, ensure_ascii=False)
     return "[\n" + ",\n".join(f"      {json.dumps(item, ensure_ascii=False)}" for item in value) + "\n    ]"
-
-
-EMPTY: dict[str, dict[str, Any]] = {
-    "recall": {"racelint": "", "lines": 0, "findings": 0, "cases": []},
-    "precision": {"repositories": [], "findings": []},
-    "first look": {"repositories": [], "findings": []},
-}

@@ -87,6 +87,22 @@ def test_results_survive_the_file(tmp_path: pathlib.Path) -> None:
     assert results.load(path, cases_of[:1]).scores == loaded.scores[:1]
 
 
+def test_a_run_may_be_made_in_parts(tmp_path: pathlib.Path) -> None:
+    first, second = outcome(), outcome(id="second")
+    for part, each in (("first", first), ("second", second)):
+        scoring.save(tmp_path / part, "abc", each)
+    every = [first.case, second.case]
+    before = results.recall_section(tmp_path / "first", "abc", every)
+    both = results.recall_section(tmp_path / "second", "abc", every, before)
+    assert [row["id"] for row in both["cases"]] == sorted(each.id for each in every)
+    assert (both["lines"], both["findings"]) == (4000, 6)
+    assert results.recall_section(tmp_path / "second", "abc", every, both) == both, "nothing counts twice"
+    other = {**before, "racelint": "another"}
+    assert [row["id"] for row in results.recall_section(tmp_path / "second", "abc", every, other)["cases"]] == [
+        "second"
+    ]
+
+
 def test_page_tells_what_was_measured() -> None:
     scores = (
         scoring.Score(case(), True, True),
