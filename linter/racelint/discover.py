@@ -34,11 +34,6 @@ class File(NamedTuple):
     within: bool
 
 
-def common_folder(paths: Sequence[str]) -> str:
-    """The folder that all files lie in."""
-    return os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
-
-
 class Scope(NamedTuple):
     """Files sorted by path, what could not be reached, the files named on the command line that findings must touch.
 

@@ -16,7 +16,7 @@ from racelint.cache import Cache
 from racelint.changes import Changes
 from racelint.changes.concerned import Concerned
 from racelint.config import Settings
-from racelint.discover import Scope, common_folder, discover
+from racelint.discover import Scope, discover
 from racelint.errors import RacelintError
 from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
@@ -207,7 +207,6 @@ def to_sources(
     """The modules with their names, sorted by path. Generated files, tests and vendored ones only inform the rest."""
     sources = []
     together = _traits_of_all(scope, outcomes, table)
-    folder = common_folder([file.path for file in scope.files])
     for file in scope.files:
         module = outcomes[file.path]
         if isinstance(module, Module):
@@ -216,9 +215,7 @@ def to_sources(
                 module = module._replace(traits=traits)
             is_aid = file.quiet or module.generated or front_end.serves_tests(module)
             reported = tests or file.path in scope.insisted or not is_aid
-            name = front_end.module_name(file.path, folder).replace(
-                ":", "_"
-            )  # a colon parts a module from what is in it
+            name = front_end.module_name(file.path).replace(":", "_")  # a colon parts a module from what is in it
             edition = front_end.edition(file.path)
             left_out = front_end.is_left_out(file.path, module)
             sources.append(Source(file.path, name, module, reported, edition, left_out))

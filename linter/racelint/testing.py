@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 from racelint import extract, mending, plugins, run
 from racelint.analysis.program import Program, link
-from racelint.discover import VENDORED, common_folder
+from racelint.discover import VENDORED
 from racelint.finding import Finding, SourceError
 from racelint.languages import FrontEnd, front_ends
 from racelint.model import Source
@@ -114,7 +114,6 @@ def _read(root: Path, knowledge: tuple[Path, ...]) -> _Fixture:
     if not files:
         raise AssertionError(f"{root}: no program is there")
     sources, markers = list[Source](), list[Marker]()
-    scope = common_folder([file.as_posix() for file in files])
     for file in files:
         data, front_end, path = file.read_bytes(), table[file.suffix], file.as_posix()
         module = extract.lower(path, data, front_end)
@@ -122,7 +121,7 @@ def _read(root: Path, knowledge: tuple[Path, ...]) -> _Fixture:
             raise AssertionError(f"{path}:{module.line}: {module.kind}: {module.message}")
         relative = file.relative_to(root.parent if root.is_file() else root)
         quiet = root.is_dir() and (front_end.is_test(relative.as_posix()) or not VENDORED.isdisjoint(relative.parts))
-        name, edition = front_end.module_name(path, scope), front_end.edition(path)
+        name, edition = front_end.module_name(path), front_end.edition(path)
         is_aid = quiet or module.generated or front_end.serves_tests(module)
         left_out = front_end.is_left_out(path, module)
         sources.append(Source(path, name, module, not is_aid, edition, left_out))

@@ -557,13 +557,3 @@ def test_where_files_belong(tmp_path):
     assert FRONT_END.module_name(f"{root}/a.go") == "example.com/thing/v2"
     assert FRONT_END.module_name(f"{root}/vendor/k8s.io/api/a.go") == "k8s.io/api"
     assert FRONT_END.edition(f"{root}/pkg/store/a.go") == "1.21"
-
-
-def test_where_files_belong_without_a_mark_of_their_root(tmp_path):
-    for folder in ("agent", "tally"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "agent" / "a.go").write_text('package main\n\nimport "example.com/thing/tally"\n')
-    (tmp_path / "tally" / "a.go").write_text("package tally\n")
-    root = tmp_path.as_posix()
-    assert FRONT_END.module_name(f"{root}/tally/a.go", root) == "example.com/thing/tally"
-    assert FRONT_END.module_name(f"{root}/tally/a.go") == "tally"

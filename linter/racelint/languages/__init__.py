@@ -60,11 +60,8 @@ class FrontEnd(Protocol):
     def serves_tests(self, module: Module) -> bool:
         """Whether a file that is no test itself is there for tests: it uses what only tests use."""
 
-    def module_name(self, path: str, scope: str = "") -> str:
-        """The dotted name by which other files import the one at `path` (absolute, forward slashes).
-
-        `scope` is the folder that all analysed files lie in, "" if that is not known.
-        """
+    def module_name(self, path: str) -> str:
+        """The dotted name by which other files import the one at `path` (absolute, forward slashes)."""
 
     def edition(self, path: str) -> str:
         """The language version that the project of the file at `path` declares, "" if none matters."""

@@ -131,9 +131,9 @@ class Go:
         """Packages that nothing but tests should link."""
         return any(TEST_PACKAGES.fullmatch(imported.module) for imported in module.imports.values())
 
-    def module_name(self, path: str, scope: str = "") -> str:
+    def module_name(self, path: str) -> str:
         """The import path of the file's package."""
-        return import_path(path, scope)
+        return import_path(path)
 
     def edition(self, path: str) -> str:
         """The `go` line of the file's go.mod."""

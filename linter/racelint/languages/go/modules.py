@@ -1,7 +1,7 @@
 """Where a file stands: the import path of its package and the language version, by the go.mod above it.
 
-A tree from before modules has none. There the root is where its tool for dependencies left a mark, or else the folder
-that all analysed files lie in, and the path is the one that most imports of its own packages begin with.
+A tree from before modules has none. There the root is where its tool for dependencies left a mark, and the path is the
+one that most imports of its own packages begin with.
 """
 
 from __future__ import annotations
@@ -57,13 +57,9 @@ def _nearest(folder: str, *, declared: bool) -> GoModule | None:
 
 
 def _inferred(folder: str) -> GoModule | None:
-    """The project without a go.mod that has its root here, where a tool says so."""
-    return _imported(folder) if any(os.path.exists(f"{folder}/{mark}") for mark in ROOTS) else None
-
-
-@functools.cache
-def _imported(folder: str) -> GoModule | None:
-    """A project without a go.mod, by the path that its packages import each other with."""
+    """The project without a go.mod that has its root here, by the path that its packages import each other with."""
+    if not any(os.path.exists(f"{folder}/{mark}") for mark in ROOTS):
+        return None
     votes: collections.Counter[str] = collections.Counter()
     for imported in _imports(folder):
         parts = imported.split("/")
@@ -99,18 +95,13 @@ def _has_go(folder: str) -> bool:
         return False
 
 
-def import_path(path: str, scope: str = "") -> str:
-    """The path by which other packages import the one of the file at `path` (absolute, forward slashes).
-
-    `scope` is the folder that all analysed files lie in.
-    """
+def import_path(path: str) -> str:
+    """The path by which other packages import the one of the file at `path` (absolute, forward slashes)."""
     folder = path.rpartition("/")[0]
     for marker in ("/vendor/", "/third_party/"):
         if marker in folder:
             return folder.rpartition(marker)[2]
     module = module_of(folder)
-    if module is None and scope and "/src/" not in folder:
-        module = _imported(scope)
     if module is not None:
         below = folder[len(module.folder) :].strip("/")
         return f"{module.path}/{below}" if below else module.path

@@ -135,7 +135,7 @@ class Python:
         roots = {import_root(PurePath(path).parent) for path in paths}
         return Inference(sorted(str(root) for root in roots))
 
-    def module_name(self, path: str, scope: str = "") -> str:
+    def module_name(self, path: str) -> str:
         """The dotted name under which a file is imported."""
         return module_name(path)
 
