@@ -29,7 +29,7 @@ class EndlessWaits(Arriving):
         self._behind_waits: dict[str, tuple[Span, ...]] = {}
 
     def come_before(self, spot: Spot) -> bool:
-        """Whether the function of an access waits for nothing before it comes there."""
+        """Whether an access stands behind a wait of its function that never ends."""
         if spot.function not in self._behind_waits:
             self._behind_waits[spot.function] = tuple(self._statements_behind(spot.function))
         return any(span.holds(spot.access.span) for span in self._behind_waits[spot.function])
