@@ -245,6 +245,7 @@ class Body(Flow[State, Frame]):
             self.tell(operation, paths, span, state)
             if operation == CLOSED and len(paths) == 1 and state.running:
                 self._wait_for_closer(paths[0], span, state)
+                self.wait_for_last_close(paths[0], span, state)
             if operation == TAKE and len(paths) == 1 and state.running:
                 self.wait_for_last_words(paths[0], state)
 
@@ -279,10 +280,51 @@ class Body(Flow[State, Frame]):
         """
         closers = {at: start for at, start in self._started(state) if channel in self._closed_by(start)}
         for at, start in closers.items() if len(closers) == 1 else ():
-            for group in [path for operation, path in self._tells_of(start) if operation == WAIT]:
-                self.tell(WAIT, (group,), span, state)
-                self.wait_for_group(group, state)
-            state.end({at})
+            self._wait_for(at, start, span, state)
+
+    def wait_for_last_close(self, channel: Value, span: Span, state: State) -> None:
+        """The one that was started here to close a channel as the last thing that it does has done so.
+
+        Nobody else can have closed it, whoever has made it and whoever else knows it: that panics.
+        """
+        variable = self._only_variable(channel)
+        started = dict(self._started(state)) if variable is not None else {}
+        for at, start in started.items():
+            callees = [callee for span, callee in self.effects.starts if span == at]
+            if len(callees) == 1 and at not in state.several and variable in self._closed_last_by(start):
+                self._wait_for(at, start, span, state)
+
+    def _wait_for(self, at: Span, start: Start, span: Span, state: State) -> None:
+        """What was started at a spot has ended, and so has what it has waited for."""
+        for group in [path for operation, path in self._tells_of(start) if operation == WAIT]:
+            self.tell(WAIT, (group,), span, state)
+            self.wait_for_group(group, state)
+        state.end({at})
+
+    def _closed_last_by(self, start: Start) -> set[Value | None]:
+        """The variables of the channels that a started function closes when all that it does, or starts, is done."""
+        assert isinstance(start.callee, FunctionValue)
+        summary = self.summaries.of(start.callee.function)
+        if summary.starts_any and not summary.joins & LOCAL:
+            return set()
+        found: set[Value | None] = set()
+        for path in summary.closed_last:
+            index = path.index if isinstance(path, Param) else None
+            if index is not None and start.callee.receiver is not None:
+                index -= 1
+            given = start.args[index] if index is not None and 0 <= index < len(start.args) else (path,)
+            found.update([self._only_variable(self.kept_at(given[0]))] if len(given) == 1 else [])
+        return found
+
+    def _only_variable(self, channel: Value) -> Value | None:
+        """The variable that holds a channel, and never another one; a parameter is known by its name, too."""
+        if isinstance(channel, Param) and channel.function == self.id:
+            channel = Captured(self.id, self.function.parameters[channel.index].name)
+        if not isinstance(channel, Captured):
+            return channel if isinstance(channel, Global) else None
+        owner = self.symbols.functions[channel.function][1]
+        given = [parameter.name for parameter in owner.parameters].count(channel.name)
+        return channel if given + len(owner.bindings.get(channel.name, ())) == 1 else None
 
     def wait_for_group(self, group: Value, state: State) -> None:
         """What was started here and tells a group when it is done has ended."""
@@ -857,7 +899,10 @@ class Body(Flow[State, Frame]):
         self.summary.told_if = {outcome: done for outcome, done in told if done}
         self.summary.closes = frozenset([path for operation, path, _ in self.effects.told if operation == "close"])
         self.summary.renewed = {group for group in self.summary.renewed if not self._is_own(group)}  # new at each call
-        self.summary.last_words = lastwords.of(self.effects, self._last_words_of_callees())
+        speaking = self._speaking_callees()
+        self.summary.last_words = lastwords.of(self.effects, {each: by.last_words for each, by in speaking.items()})
+        closing = {each: by.closed_last for each, by in speaking.items()}
+        self.summary.closed_last = lastwords.closed(self.effects, self.effects.told_at_end, closing)
         self.summary.suspends = bool(self.effects.suspensions)
         self.summary.checked = frozenset([act.path for act in self.effects.all_acts()])
         self.summary.returns = self.summary.returns or NOTHING_KNOWN
@@ -866,11 +911,11 @@ class Body(Flow[State, Frame]):
         """What is done with channels that callers know."""
         return frozenset([told for told in done if visible(told[1]) and not self._is_own(told[1])])
 
-    def _last_words_of_callees(self) -> dict[str, frozenset[Value]]:
-        """What the functions that this one calls, by which it gives something to channels, give at their ends."""
+    def _speaking_callees(self) -> dict[str, Summary]:
+        """The functions that this one calls, by which it gives something to channels."""
         spans = {span for operation, _, span in self.effects.passed_on if operation in GIVES}
         called = [callee for span, callee in self.effects.calls if span in spans and isinstance(callee, str)]
-        return {callee: self.summaries.of(callee).last_words for callee in called}
+        return {callee: self.summaries.of(callee) for callee in called}
 
     def _is_own(self, path: Value) -> bool:
         """Whether a path starts from a variable of this function."""

@@ -170,6 +170,7 @@ class Start(Record):
     through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`
     covering: tuple[Held, ...] = ()  # the locks that a coroutine holds which awaits it there and then
     told: Told = UNTOLD  # what has been done with channels by then: surely, and perhaps
+    ended: bool = False  # it has ended when the call that starts it returns
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""
@@ -362,7 +363,10 @@ class Effects:
         known = self.starts.get((start.span, start.callee))
         if known is not None:
             told = start.told[0] & known.told[0], start.told[1] | known.told[1]
-            start = start._replace(running=start.running | known.running, needs=start.needs & known.needs, told=told)
+            start = start._replace(
+                running=start.running | known.running, needs=start.needs & known.needs, told=told,
+                ended=start.ended and known.ended,
+            )  # fmt: skip
         self.starts[start.span, start.callee] = start
 
     def store(self, path: Value, value: Value, call: Span | None = None) -> None:

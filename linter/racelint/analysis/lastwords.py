@@ -28,15 +28,38 @@ def of(effects: Effects, called: Mapping[str, frozenset[Value]]) -> frozenset[Va
     given = {path for operation, path, _ in effects.told if operation in GIVES}
     passed_on = [(path, span) for operation, path, span in effects.passed_on if operation in GIVES]
     given = given.union([path for path, _ in passed_on]) - effects.told_again
-    for path, span in passed_on if given else ():
+    return _said_last(effects, given, passed_on, called, GIVES)
+
+
+def closed(
+    effects: Effects, at_end: Set[tuple[str, Value]], called: Mapping[str, frozenset[Value]]
+) -> frozenset[Value]:
+    """The channels that a function surely closes, whatever it has given them before; it does nothing behind that.
+
+    `at_end` is what it has surely done when it is left, `called` are those of the functions that it calls.
+    """
+    passed_on = [(path, span) for operation, path, span in effects.passed_on if operation == "close"]
+    return _said_last(effects, {path for done, path in at_end if done == "close"}, passed_on, called, {"close"})
+
+
+def _said_last(
+    effects: Effects,
+    given: Set[Value],
+    passed_on: Collection[tuple[Value, Span]],
+    called: Mapping[str, frozenset[Value]],
+    operations: Set[str],
+) -> frozenset[Value]:
+    """The channels behind some operations on which a function does nothing, nor a function that does them for it."""
+    last = set(given)
+    for path, span in passed_on if last else ():
         by = [called.get(callee, ()) for at, callee in effects.calls if at == span and isinstance(callee, str)]
-        if not by or any([path not in last for last in by]):
-            given.discard(path)
-    if not given:
+        if not by or any([path not in each for each in by]):
+            last.discard(path)
+    if not last:
         return frozenset()
     behind = [access.told[1] for access in effects.all_accesses()]
     behind += [site.told[1] for site in effects.calls.values()]
-    return frozenset(given.difference([path for told in behind for operation, path in told if operation in GIVES]))
+    return frozenset(last.difference([path for told in behind for done, path in told if done in operations]))
 
 
 def speaker(

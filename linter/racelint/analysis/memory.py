@@ -94,7 +94,7 @@ class Memory:
         effects = self._effects[starter]
         if effects.joined_at_end & LOCAL:
             return True
-        return context.kind == GOROUTINE and context.span in effects.ended_inside
+        return context.kind == GOROUTINE and (context.ended or context.span in effects.ended_inside)
 
     def is_ordered(self, function_id: str, access: Access | Act, context: Context) -> bool:
         """Whether an access comes before the start of a context by the same function, or is of an object that only
@@ -109,7 +109,7 @@ class Memory:
         start = self.start(context)
         if start is None or not isinstance(access, Access):
             return access.span[:2] <= context.span[:2]
-        if self._is_running(start, access):
+        if self._is_running(context, start, access):
             return access.span[:2] <= context.span[:2] and self._is_of_another_turn(access, context, start)
         return start.kind == GOROUTINE or access.span[:2] <= context.span[:2]
 
@@ -152,10 +152,10 @@ class Memory:
         return made not in known and made not in self._effects[function_id].exposed
 
     @staticmethod
-    def _is_running(start: Start, at: Access | CallSite | Start) -> bool:
+    def _is_running(context: Context, start: Start, at: Access | CallSite | Start) -> bool:
         """Whether what has been started may run at a spot of the function that starts it."""
         if start.kind == GOROUTINE:
-            return start.span in at.running
+            return start.span in at.running and not context.ended
         return start.looped and (start.loop is None or start.loop.holds(at.span))
 
     def is_alone_each_turn(self, context: Context, *, of_one_call: bool = False) -> bool:
@@ -169,7 +169,7 @@ class Memory:
         starter = self._contexts.entries.get(context.starter, {})
         if not of_one_call and any(self._contexts.roots[entry.context].many for entry in starter):
             return False
-        return not self._is_running(start, start)
+        return not self._is_running(context, start, start)
 
     def _is_made_by(self, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object that a function has made, which it knows by a variable."""
@@ -200,9 +200,10 @@ class Memory:
         return bool(loops) and loops[-1].span.holds(made.site.span) and made.site.span[:2] <= at[:2]
 
     def start(self, context: Context) -> Start | None:
-        """What has started a context."""
+        """What has started a context: not what a helper starts there that calls what this one is given."""
         starts = self._effects[context.starter].starts.values() if context.starter else ()
-        return next((start for start in starts if start.span == context.span), None)
+        found = [start for start in starts if start.span == context.span]
+        return next((start for start in found if start.kind != "binding"), found[0] if found else None)
 
     def is_new_each_turn(self, path: Value, context: Context) -> bool:
         """Whether what a path starts from is another one in each turn of the loop that starts a context."""
@@ -226,7 +227,7 @@ class Memory:
             return not ({one.function, two.function} <= own or self._are_of_two_turns(one, two))
         first, second = self.start(one), self.start(two)
         if first is not None and second is not None and first.kind == second.kind == GOROUTINE:
-            return not (self._is_running(first, second) or self._is_running(second, first))
+            return not (self._is_running(one, first, second) or self._is_running(two, second, first))
         later = max(one, two, key=lambda context: context.span or NOWHERE)
         return bool((found := self.start(later)) and found.joined) or self.are_alternatives(one, two)
 
@@ -259,15 +260,16 @@ class Memory:
         if start is None or context.span is None or steps == 0:
             return False
         if context.starter == function and span is not None and steps < MOST_OUTER:
-            return self._comes_first(function, span, start)
+            return self._comes_first(function, span, context, start)
         for caller, call in self._contexts.way(function, entry):
             if caller == context.starter:
                 sites = [site for site in self._effects[caller].calls.values() if site.span == call]
                 if is_about_its_own(self._symbols, caller, call, context.span):
                     return True
+                running = any(self._is_running(context, start, site) for site in sites)
                 if start.kind == GOROUTINE and sites:
-                    return not any(self._is_running(start, site) for site in sites)
-                return call[:2] < context.span[:2] and not any(self._is_running(start, site) for site in sites)
+                    return not running
+                return call[:2] < context.span[:2] and not running
         around = list(self._contexts.entries.get(context.starter or "", {}))
         if any(other.context == entry.context for other in around):
             around = [
@@ -285,11 +287,11 @@ class Memory:
                 return False
         return bool(around)
 
-    def _comes_first(self, function: str, span: Span, start: Start) -> bool:
+    def _comes_first(self, function: str, span: Span, context: Context, start: Start) -> bool:
         """Whether nothing that a start has started may run at an access of the function that starts it."""
         accesses = [each for each in self._effects[function].all_accesses() if each.span == span]
         return bool(accesses) and all(
-            not self._is_running(start, each) and (start.kind == GOROUTINE or span[:2] < start.span[:2])
+            not self._is_running(context, start, each) and (start.kind == GOROUTINE or span[:2] < start.span[:2])
             for each in accesses
         )
 

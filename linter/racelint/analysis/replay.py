@@ -23,6 +23,7 @@ from racelint.analysis.origins import Origins
 from racelint.analysis.owning import Owning
 from racelint.analysis.paths import Substitute, bounded, element, lazy, mentions_value, root, union
 from racelint.analysis.state import (
+    CLOSED,
     LOCAL,
     MAYBE_HELD,
     OF_COUNTERS,
@@ -452,7 +453,7 @@ class Replay(Locking, Origins, Owning, Touching):
                 covering = tuple([Held(v, h.taken, h.kind) for h in started.covering for v in substitute(h.lock)])
                 self.start(
                     value, kind, call, state, many=many, args=args, queue=started.queue, through=through, group=group,
-                    covering=covering,
+                    covering=covering, ended=started.ended,
                 )  # fmt: skip
                 if through is not None and started.awaited:
                     state.running -= {call}
@@ -510,6 +511,8 @@ class Replay(Locking, Origins, Owning, Touching):
                     self.wait_for_group(known[0], state)
                 if operation == TAKE and state.running:
                     self.wait_for_last_words(known[0], state)
+                if operation == CLOSED and state.running:
+                    self.wait_for_last_close(known[0], call, state)
 
     def _as_known(self, operation: str, path: Value, substitute: Substitute) -> Values:
         """What holds a channel that a callee knows, in the terms of its caller; a number is in its variable itself.

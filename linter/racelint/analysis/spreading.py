@@ -159,7 +159,9 @@ class Spreading:
         if not self._symbols.is_ordered_by_steps(context.function):
             covering = [self._places.locks(start.covering) for start in mine]
             return frozenset.intersection(*covering) if covering else frozenset()
-        if mine and all([start.awaited for start in mine]):  # a helper that has waited for all that it was given
+        if mine and all(
+            [start.awaited or start.ended for start in mine]
+        ):  # a helper that has waited for all that it was given
             self._found.covered.add(index)
             return self._places.locks(tuple([lock for start in mine for lock in start.held]))
         held = {lock for start in mine for lock in start.held}

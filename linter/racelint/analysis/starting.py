@@ -86,6 +86,7 @@ class Starting(Tallies):
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", near: bool = False, again: bool = False,
         group: Value | None = None, through: tuple[str, Span] | None = None, covering: tuple[Held, ...] = (),
+        ended: bool = False,
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
@@ -93,7 +94,7 @@ class Starting(Tallies):
         is the one that runs it; `again` says that a library runs it there,
         once or again and again, `group` is what can be asked to wait until it has ended. `through` is the helper, and
         the spot there, that starts a function which calls this one; `covering` are locks that it holds until that has
-        ended.
+        ended. `ended` says that it has when the call at hand returns.
         """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
@@ -108,7 +109,7 @@ class Starting(Tallies):
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, near=near, again=again, group=group, running=state.running,
-            needs=state.conditions(), through=through, covering=covering,
+            needs=state.conditions(), through=through, covering=covering, ended=ended,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":
@@ -140,6 +141,16 @@ class Starting(Tallies):
         handed = any(args) or getattr(callee, "receiver", None) is None or not self.traits.atomic_steps
         if handed and kind != "process":  # that has a memory of its own
             self.replay_started(callee, args, span, state)
+
+    def close(self, left: list[State]) -> None:
+        """Gather what holds when the function is left, also which of the caller's callables have ended by then."""
+        super().close(left)
+        still, told = self.effects.running_at_end, self.effects.told_at_end
+        goroutines = [start for start in self.summary.starts if left and start.kind == GOROUTINE]
+        ended = {each for each in goroutines if each.span not in still or (WAIT, each.group) in told}
+        if ended:
+            starts = [each._replace(ended=True) if each in ended else each for each in self.summary.starts]
+            self.summary.starts = dict.fromkeys(starts)
 
     def _known_parameters(self, callee: Value, args: tuple[Values, ...] = (), nested: int = 2) -> Iterator[Param]:
         """The parameters that what is started knows: it is given them, or it is a closure that uses them.

@@ -117,7 +117,7 @@ class Summary:
     it starts knows, `returned_if` what it returns where something holds of its parameters,
     `ends_unless_failed` that what it has started has ended if its last result is nothing, `told_if` what it has surely
     done with channels then, or where its answer is so, `closes` the channels that it may close itself, `last_words`
-    those to which it gives something as the last thing that it does.
+    those to which it gives something as the last thing that it does, `closed_last` those that it surely closes then.
     """
 
     returns: Values = NOTHING_KNOWN
@@ -164,6 +164,7 @@ class Summary:
     told_if: dict[Outcome, Done] = field(default_factory=dict)
     closes: frozenset[Value] = frozenset()
     last_words: frozenset[Value] = frozenset()
+    closed_last: frozenset[Value] = frozenset()
 
 
 @dataclass
