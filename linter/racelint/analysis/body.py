@@ -861,8 +861,8 @@ class Body(Flow[State, Frame]):
         """What a callback changes of the containers that were being iterated when it was called."""
         for event in events:
             for container, loop in live:
-                if container == event.container:
-                    self.conflict(container, "call", loop, stands, event)
+                if container == event.container and loop.goes_on_after(event.answer):
+                    self.conflict(container, "call", loop._replace(answered=""), stands, event)
 
     def close(self, left: list[State]) -> None:
         """Gather what holds when the function is left."""

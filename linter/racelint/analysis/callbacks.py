@@ -135,6 +135,7 @@ class Callbacks:
         substitute = Substitute(self._terms(registering, stores, callee, receiver), Site(callee, NOWHERE))
         for event in summaries.of(callee).resizes:
             removes = event.change in ("remove", "clear")  # what it adds is mostly itself, once more
+            removes = removes and loop.goes_on_after(summaries.of(callee).answers.get(event, ""))
             if removes and registration.container in substitute(event.container):
                 moved = event._replace(
                     container=container, calls=(Call(function_id, invoke.span, callee), *event.calls), certain=False
@@ -142,7 +143,8 @@ class Callbacks:
                 found = self._types.container(container)
                 kind = found.kind if found is not None else "unknown"
                 stands = Place(function_id, invoke.span)
-                yield Conflict(loop, stands, container, kind, loop.style, moved, registration.place, loop.repeated)
+                at = loop._replace(answered="")
+                yield Conflict(at, stands, container, kind, loop.style, moved, registration.place, loop.repeated)
 
     def _terms(self, registering: str, stores: dict[Value, Values], callee: str, receiver: Value | None) -> Lookup:
         """The callback's own object, and what it captures, in the terms of the function that registers it."""

@@ -13,6 +13,7 @@ from racelint.analysis.settling import note_wanting
 from racelint.analysis.singling import picked_out
 from racelint.analysis.starting import sounds_like_thread
 from racelint.analysis.state import (
+    ANSWERED,
     CLOSED,
     ENDED,
     FLAGS,
@@ -26,6 +27,7 @@ from racelint.analysis.state import (
     Assumptions,
     Check,
     Held,
+    Invoke,
     Predicate,
     Read,
     Resize,
@@ -696,10 +698,19 @@ def _answered(expr: Expr, state: State) -> list[Resize]:
 
 
 def _drop_denied(test: Expr, answer: str, state: State) -> None:
-    """The callee has not made a change after which it would have given the other answer; here it gave this one."""
+    """The callee has not made a change after which it would have given this answer; here it gave the other one."""
     for event in _answered(test, state):
         if event.answer == answer:
             del state.pending[event]
+    given = Literal(answer == "False", "bool")
+    for invoke in [e for e in state.pending if isinstance(e, Invoke) and not e.calls and _is_call_at(test, e.span)]:
+        state.pending[invoke] |= {(ANSWERED, given)}
+
+
+def _is_call_at(test: Expr, span: Span) -> bool:
+    """Whether a test is the call at a spot, or waits for it."""
+    call = test.value if isinstance(test, Await) else test
+    return isinstance(call, Call) and call.span == span
 
 
 def note_answer(name: str, value: Expr, state: State) -> None:

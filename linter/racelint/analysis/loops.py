@@ -21,7 +21,7 @@ from racelint.analysis.paths import (
     unite,
 )
 from racelint.analysis.sharing import MOST_CONTENTS, Content
-from racelint.analysis.state import CLOSED, TAKE, Held, Invoke, Resize, State, surely_held
+from racelint.analysis.state import CLOSED, TAKE, Held, Invoke, Pending, Resize, State, surely_held
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.vacancy import fill, forget_vacant
@@ -207,13 +207,14 @@ class Loops(Tallies):
                     known = self.summary.invokes.get(event)
                     if known is not None:
                         # Once the path holds another container, what the callback does to it does no harm here.
+                        said = state.answered(event)
                         more = [
-                            (c, here._replace(style=s, repeated=self._is_repeated(c, s)))
+                            (c, here._replace(style=s, repeated=self._is_repeated(c, s), answered=said))
                             for c, s in frame.iterated
                             if c in self.read(c, state)
                         ]
                         self.summary.invokes[event] = tuple(dict.fromkeys((*known, *more)))
-        frame.seen.update(state.pending)
+        frame.seen = _seen_too(frame.seen, state.pending)
         frame.joined, frame.running = state.joined, state.running
         frame.suspended = frame.suspended or state.waited
         for container, loop_span, span in state.crossed:
@@ -324,7 +325,7 @@ class Loops(Tallies):
         state.waited = state.waited or frame.suspended or frame.waited
         if state.crossed:
             state.crossed = frozenset([crossed for crossed in state.crossed if crossed[1] != loop.span])
-        state.pending = {**frame.outer, **frame.seen, **state.pending}
+        state.pending = {**frame.outer, **_seen_too(frame.seen, state.pending)}
 
     @staticmethod
     def _suspend_after(loop: Loop, state: State) -> None:
@@ -448,6 +449,12 @@ def become(state: State, other: State) -> None:
     state.several = other.several
     state.claimed, state.crossed, state.waited = other.claimed, other.crossed, other.waited
     state.deferred, state.exposed, state.released = other.deferred, other.exposed, other.released
+
+
+def _seen_too(seen: Pending, pending: Pending) -> Pending:
+    """What may have happened in some turns and in the last one, with what functions have returned in all of them."""
+    both = [event for event in pending if isinstance(event, Invoke) and event in seen]
+    return {**seen, **pending, **{event: seen[event] & pending[event] for event in both}}
 
 
 def iterated(value: Value, style: str = "direct") -> tuple[tuple[Value, str], ...]:

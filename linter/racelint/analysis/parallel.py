@@ -83,6 +83,8 @@ class Parallel:
             return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
+        if self._callers.are_of_two_calls(write.entry.context, other.entry.context):
+            return 1  # one caller at a time; or what a call that has failed has left behind
         own = write.located.own and other.located.own and self._have_one_of_their_run(one, two)
         if self._is_awaited_before(one, two, own=own) or self._is_awaited_before(two, one, own=own):
             return Silence.ORDERED

@@ -92,6 +92,7 @@ TAKE = "take"  # a receive from a channel, or a flag that is found set; else it 
 SET = "set"
 ENDED = "ended"  # a context is over, and time may have ended it
 CLOSED = "closed"  # a loop over a channel has come to its end, or nothing was received
+ANSWERED = "@answered"  # stands among the flags for what a function has returned that only a caller can name
 GIVES = frozenset({"send", "close", SET})
 DONE, WAIT = "done", "wait"  # one of a group of goroutines is about to end; all of them have
 LEFT, OUT = "left", "out"  # one of those who are counted is about to leave; all of them have
@@ -144,6 +145,7 @@ Assumptions: TypeAlias = dict[Predicate, bool]
 Conditions: TypeAlias = frozenset[tuple[Predicate, bool]]  # what must hold of a function's own parameters
 ALWAYS: Conditions = frozenset()
 Flags: TypeAlias = frozenset[tuple[str, Value]]
+Pending: TypeAlias = dict[Event, Flags]  # what has happened, with the constants that variables held then
 
 
 class State:
@@ -178,7 +180,7 @@ class State:
         self.singled: frozenset[Value] = frozenset()  # values found equal to another one
         self.assumptions: Assumptions = {}
         self.compared: dict[frozenset[str], bool] = {}
-        self.pending: dict[Event, Flags] = {}
+        self.pending: Pending = {}
         self.held: tuple[Held, ...] = ()
         self.released: frozenset[Value] = frozenset()
         self.checks: dict[Value, Check] = {}
@@ -336,6 +338,12 @@ class State:
                 if len(values) == 1 and isinstance(values[0], Literal) and not isinstance(values[0].value, str | bytes)
             ]
             self.pending[event] = frozenset(flags)
+
+    def answered(self, event: Invoke) -> str:
+        """What a function that only a caller can name has returned on each way here; "" if that is not known."""
+        return next(
+            (str(v.value) for name, v in self.pending[event] if name == ANSWERED and isinstance(v, Literal)), ""
+        )
 
     def forget(self, site: Site) -> None:
         """What an earlier turn made at a site is another object than what is made there now (recency abstraction)."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from racelint.analysis.effects import Start
 from racelint.analysis.failing import Done, Outcome
 from racelint.analysis.sharing import Change, Content
-from racelint.analysis.state import Call, Conditions, Event, Held, Invoke, Resize
+from racelint.analysis.state import Call, Conditions, Event, Held, Invoke, Pending, Resize
 from racelint.analysis.values import NOTHING_KNOWN, Param, Site, Value, Values
 from racelint.model import Block, Expr
 from racelint.span import Span
@@ -17,7 +17,8 @@ from racelint.span import Span
 class Place(NamedTuple):
     """A span in a function, by id; of a loop also what it iterates, and how.
 
-    `repeated` says that another pass follows, `sweep` that it does nothing with elements that do not pass a test.
+    `repeated` says that another pass follows, `sweep` that it does nothing with elements that do not pass a test. It
+    goes on only if what it calls has `answered` so ("" if whatever it has).
     """
 
     function: str
@@ -26,6 +27,11 @@ class Place(NamedTuple):
     style: str = "direct"
     repeated: bool = False
     sweep: bool = False
+    answered: str = ""
+
+    def goes_on_after(self, answer: str) -> bool:
+        """Whether a loop goes on when what it calls returns this ("" if that is no constant)."""
+        return not (self.answered and answer) or self.answered == answer
 
 
 class Conflict(NamedTuple):
@@ -175,7 +181,7 @@ class Frame:
     iterated: tuple[tuple[Value, str], ...] = ()
     site: Site | None = None
     outer: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
-    seen: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
+    seen: Pending = field(default_factory=dict)
     turns: int = 0
     watched: Values = ()  # what the test of a while loop looks at
     assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
