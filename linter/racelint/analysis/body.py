@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -809,14 +809,18 @@ class Body(Flow[State, Frame]):
         found = [value for value in state.singled if is_within(value, container)]
         walking = [frame for frame in self.frames if container in [walked for walked, _ in frame.iterated]]
         spans = {frame.loop for frame in walking}
+        elements = {element for frame in walking for element in frame.elements}
         for value in state.singled:
             start = root(value)
             if isinstance(start, Fresh) and start.site.span in spans:
                 found.append(value)  # of the copy that each turn has of an element
+            elif whole(value) in elements:
+                found.append(value)  # of what the function itself has put in
         fields = {value.name for value in found if isinstance(value, Field)}
         if len(fields) > 1 or any([not isinstance(value, Field) for value in found]):
             return True
-        return any([is_identity(value) for value in found]) and not any([swaps_in_last(f.body) for f in walking])
+        named = any([is_identity(value, elements) for value in found])
+        return named and not any([swaps_in_last(f.body) for f in walking])
 
     def _change_kind(self, container: Value, change: str, keys: Values, kind: str, state: State) -> str:
         """The kind of access that a change is; giving an existing key another value resizes nothing."""
@@ -1019,12 +1023,20 @@ def is_within(path: Value, container: Value) -> bool:
     return False
 
 
-def is_identity(path: Value) -> bool:
+def whole(path: Value) -> Value:
+    """The object of which a path is a field, or a field of one."""
+    while isinstance(path, Field):
+        path = path.base
+    return path
+
+
+def is_identity(path: Value, elements: Set[Value]) -> bool:
     """Whether a path is the name of an element, or a part of that: `chart.Name`, but not `chart.Owner.Name`."""
     name = ""
     while isinstance(path, Field):
         name, path = path.name, path.base
-    return name.lower().removeprefix("get") in IDENTIFYING and isinstance(path, Element | Member | Fresh)
+    is_element = isinstance(path, Element | Member | Fresh) or path in elements
+    return is_element and name.lower().removeprefix("get") in IDENTIFYING
 
 
 def keys_of(path: Value) -> Iterator[Value]:

@@ -309,10 +309,7 @@ class Conditions(Asking):
                 compared = [v for values in sides for v in values]
                 if not self.traits.duck_typed:
                     other = state.copy()
-                    asked = [
-                        (*side, *self._of_getter(operand, other)) for side, operand in zip(sides, operands, strict=True)
-                    ]
-                    state.singled |= picked_out(operands, asked, self.frames[-1] if self.frames else None)
+                    self._pick_out(operands, sides, state)
                     self.ask_flag(operands[0], state, other, operands[-1])
                     yes, no = self._compare_variables(operands, compared, state, other)
                     self._exclude(sides[0], sides[-1], no)
@@ -361,6 +358,7 @@ class Conditions(Asking):
                     no.wait()
                 if yes is not None:
                     self._looked_up(test, yes)
+                    self._compared_by_call(test, yes)
                     _drop_denied(test, "False", yes)
                 if no is not None:
                     _drop_denied(test, "True", no)
@@ -444,6 +442,28 @@ class Conditions(Asking):
             stopped.singled &= singled  # one or the other: there may be two
             self._note_among(operands, stopped)
         return (goes_on, stopped) if operator == "and" else (stopped, goes_on)
+
+    def _pick_out(self, operands: tuple[Expr, ...], sides: list[Values], state: State) -> None:
+        """Two expressions have been found equal, which have some values: that may hold for one element of a loop's."""
+        asked = [(*side, *self._of_getter(operand, state)) for side, operand in zip(sides, operands, strict=True)]
+        state.singled |= picked_out(operands, asked, self.frames[-1] if self.frames else None)
+
+    def _compared_by_call(self, test: Expr, state: State) -> None:
+        """`strings.EqualFold(chart.Name, name)` is as good as `==`."""
+        match test:
+            case Call(func=Attr(name=name) as func, args=(left, right)) if name in self.knowledge.comparing:
+                named = [v.name for v in self.evaluate(func, state.copy()) if isinstance(v, Builtin)]
+                if not any([self.knowledge.does(each, "compares") is not None for each in named]):
+                    return
+                operands = (left, right)
+                sides = [self.evaluate(each, state.copy()) if is_slot(each) else () for each in operands]
+                constant = any(
+                    [all([isinstance(v, Literal | Global | Builtin) for v in side]) for side in sides if side]
+                )
+                if not constant or any([isinstance(e, Attr) and e.name.lower() in IDENTIFYING for e in operands]):
+                    self._pick_out(operands, sides, state)  # of a constant there may be many
+            case _:
+                pass
 
     def _of_getter(self, operand: Expr, state: State) -> Values:
         """What a method says that is given nothing, `chart.Name()`: it is as good as a field."""

@@ -21,6 +21,7 @@ from racelint.analysis.paths import (
     unite,
 )
 from racelint.analysis.sharing import MOST_CONTENTS, Content
+from racelint.analysis.singling import at_hand
 from racelint.analysis.state import CLOSED, TAKE, Held, Invoke, Pending, Resize, State, surely_held
 from racelint.analysis.summary import Conflict, Frame, Place
 from racelint.analysis.tallies import Tallies
@@ -168,6 +169,7 @@ class Loops(Tallies):
             elements = (Result(site),)
         if not self.traits.duck_typed:
             elements = tuple([self._own_element(value, loop.span, state) for value in elements])
+            frame.elements = at_hand(elements)
         self.assign(loop.target, elements, state)
 
     def _own_element(self, value: Value, span: Span, state: State) -> Value:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from racelint.analysis.body import is_within
+from racelint.analysis.body import is_within, whole
 from racelint.analysis.paths import root, underlying
 from racelint.analysis.summary import Frame
-from racelint.analysis.values import Element, Field, Fresh, Member, Result, Unknown, Value, Values
+from racelint.analysis.values import Element, Fresh, Literal, Member, Result, Tuple, Unknown, Value, Values
 from racelint.model import Attr, Expr, Name
 from racelint.span import Span
 
@@ -26,11 +26,19 @@ def picked_out(operands: tuple[Expr, ...], sides: list[Values], frame: Frame | N
     return found
 
 
+def at_hand(elements: Values) -> Values:
+    """What is known of a turn's element: behind its position, if the loop's target has both."""
+    parts = [part for value in elements for part in (value.parts[-1] if isinstance(value, Tuple) else (value,))]
+    return tuple([part for part in parts if not isinstance(part, Unknown | Literal)])
+
+
 def _stands_out(value: Value, others: Values, frame: Frame | None) -> bool:
     """Whether a value is an element, or a part of one, and none of the others is of the same container."""
     walked = _walked(value)
     if walked is not None:
         return not any([is_within(other, walked) for other in others])
+    if frame is not None and whole(value) in frame.elements:
+        return not any([whole(other) in frame.elements for other in others])
     return frame is not None and _is_own(value, frame) and not any([_is_own(other, frame) for other in others])
 
 
@@ -42,8 +50,7 @@ def _is_own(value: Value, frame: Frame) -> bool:
 
 def _walked(value: Value) -> Value | None:
     """The container of which a value is an element, or a field of one."""
-    while isinstance(value, Field):
-        value = value.base
+    value = whole(value)
     return underlying(value.base) if isinstance(value, Element | Member) else None
 
 

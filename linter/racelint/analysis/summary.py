@@ -179,6 +179,7 @@ class Frame:
 
     values: Values = ()
     iterated: tuple[tuple[Value, str], ...] = ()
+    elements: Values = ()  # what a turn has at hand (Go): known by what was put in, if the loop's function filled it
     site: Site | None = None
     outer: dict[Event, frozenset[tuple[str, Value]]] = field(default_factory=dict)
     seen: Pending = field(default_factory=dict)

@@ -357,7 +357,7 @@ class Knowledge:
         self.snapshots = self._last_names("snapshot")
         self.walkers = frozenset(name for name, row in rows if row.does == "walks" and not row.gil)
         self.ends = self._last_names("tells-end")
-        self.causes = self._last_names("tells-cause")
+        self.causes, self.comparing = self._last_names("tells-cause"), self._last_names("compares")
         self.closes_pipes, self.reads_all = self._last_names("closes-pipe"), self._last_names("reads-all")
         self.asks = self._last_names("asks") | self._last_names("claims") | self._last_names("swaps")
         # Methods of containers and of text are too common to guess a project's class by.
