@@ -7,6 +7,7 @@ it is the tests and examples of a repository that show what is called from outsi
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Set
 
 from racelint.analysis.contexts import targets
 from racelint.analysis.edges import Edges
@@ -20,7 +21,7 @@ from racelint.analysis.speaking import Speaking
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
-from racelint.knowledge import Knowledge
+from racelint.knowledge import EntryRow, Knowledge
 from racelint.model import Function, TypeRef
 
 SORTED = frozenset({"Len", "Less", "Swap"})  # what `sort` asks for, as does `container/heap`
@@ -31,7 +32,9 @@ PRINTED = frozenset({"String", "GoString", "Error"})  # fmt and loggers call the
 class Application:
     """Tells which methods have no caller."""
 
-    def __init__(self, symbols: Symbols, types: Types, product: Product, edges: Edges, knowledge: Knowledge) -> None:
+    def __init__(
+        self, symbols: Symbols, types: Types, product: Product, edges: Edges, knowledge: Knowledge, entered: Set[str]
+    ) -> None:  # fmt: skip
         self._symbols = symbols
         self._annotations = types.annotations
         self._programs = Programs(symbols)
@@ -55,7 +58,16 @@ class Application:
                 if f"{source.name}:{record.methods[name]}" in used:
                     self._demanding[name].append(interface)
         self._mentions = Mentions(symbols, product, knowledge)
-        self._handed = {type_id for each in product.effects.values() for type_id in each.handed}
+        takers = {(owner, taker) for row in knowledge.concurrency.entries for owner in self._entered(row, entered)
+                  for taker in row.takers}  # fmt: skip
+        handed = {handed for each in product.effects.values() for handed in each.handed}
+        self._handed = {type_id for type_id, _ in handed - takers}
+
+    def _entered(self, row: EntryRow, entered: Set[str]) -> Iterator[str]:
+        """The types of which a library calls a method that a row is about."""
+        for function_id in entered if row.takers else ():
+            if self._symbols.functions[function_id][1].name in row.methods:
+                yield self._symbols.owner_of(function_id)
 
     def is_uncalled(self, function_id: str) -> bool:
         """Whether a method or function that no call is known to lead to has no caller at all."""

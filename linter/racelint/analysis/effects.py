@@ -242,7 +242,7 @@ class Effects:
     asked: set[tuple[str, int]] = field(default_factory=set)
     # methods that are handed on, or called of objects of unknown type; how many arguments they get, or `UNCOUNTED`
     demanded: set[str] = field(default_factory=set)  # methods of many classes below that are called on the own object
-    handed: set[str] = field(default_factory=set)  # types whose objects libraries are given
+    handed: set[tuple[str, str]] = field(default_factory=set)  # types whose objects libraries are given, by which call
     owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
     parts: set[Field] = field(default_factory=set)  # likewise, also where others know what they hold
     sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over

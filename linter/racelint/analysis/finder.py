@@ -84,7 +84,7 @@ class Finder:
         modes = Modes(self._symbols, self._product.effects, self._edges.calls, singles.programs)
         self._found.modes.update(modes.all())
         self._found.modes_of_starts.update(modes.of_starts(self._found.modes))
-        application = Application(self._symbols, self._types, self._product, self._edges, self._knowledge)
+        application = Application(self._symbols, self._types, self._product, self._edges, self._knowledge, known)
         for effects in self._product.effects.values():
             for start in effects.starts.values():
                 if start.through is not None:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from racelint.analysis.common import Common
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry, targets
+from racelint.analysis.definedtypes import DefinedTypes
 from racelint.analysis.effects import Effects
 from racelint.analysis.inside import Inside
 from racelint.analysis.memory import OF_VARIABLE
 from racelint.analysis.objects import MAYBE
-from racelint.analysis.paths import root
+from racelint.analysis.paths import holder, object_of, root
 from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
@@ -49,6 +50,7 @@ class Identity:
         self._concrete = Concrete(symbols, effects, contexts)
         self._common = Common(symbols)
         self._inside = Inside(symbols, places)
+        self._defined = DefinedTypes(symbols, effects, places, contexts)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self._alone: dict[Global, bool] = {}  # variables whose objects are part of nothing
         self._pointed: dict[str, set[tuple[str, str]]] = {}  # variables, each with a method that is called on it
@@ -191,7 +193,7 @@ class Identity:
 
     def _own_variable(self, spot: Spot) -> tuple[str, str] | None:
         """The variable that is the object of an access, or has it as a part; its function and its name."""
-        path = _around(spot.access.path)
+        path = object_of(spot.access.path)
         while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
             path = path.base
         if isinstance(path, Fresh):  # a parameter that is a copy anyway
@@ -234,7 +236,7 @@ class Identity:
 
     def _variable(self, spot: Spot) -> Global | None:
         """The module's variable that holds the object of an access, or has it as a part."""
-        path, function, entry = _around(spot.access.path), spot.function, spot.entry
+        path, function, entry = object_of(spot.access.path), spot.function, spot.entry
         for _ in range(MOST_CALLS):
             while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
                 path = path.base
@@ -246,7 +248,7 @@ class Identity:
             if came is None:
                 started = self._started_on(self._contexts.roots[entry.context])
                 return started if path.index == 0 and isinstance(started, Global) else None
-            path = _whole(self._contexts.given(came, function, path))
+            path = holder(self._contexts.given(came, function, path))
             function, entry = came.caller, came.entry
         return None
 
@@ -319,7 +321,7 @@ class Identity:
 
         The spot where it is made, if others do not know it by a variable; nothing if it is not known.
         """
-        path: Value | None = _around(spot.access.path)
+        path: Value | None = object_of(spot.access.path)
         function, entry = spot.function, spot.entry
         for _ in range(MOST_CALLS):
             while isinstance(path, Field) and self._places.is_inside(path.base, path.name):
@@ -334,7 +336,7 @@ class Identity:
             came = self._contexts.came(function, entry)
             if came is None or not isinstance(path, Param) or path.function != function:
                 return None
-            path = _whole(self._contexts.given(came, function, path))
+            path = holder(self._contexts.given(came, function, path))
             function, entry = came.caller, came.entry
         return None
 
@@ -345,7 +347,7 @@ class Identity:
 
     def _homes(self, spot: Spot) -> Iterator[str]:
         """The field in which an access's object was found, "Type.field", and outward those that have it as a part."""
-        path = _around(spot.access.path)
+        path = object_of(spot.access.path)
         function, entry = spot.function, spot.entry
         for _ in range(MOST_CALLS):
             if isinstance(path, Field):
@@ -355,7 +357,7 @@ class Identity:
                 yield f"{owner}.{path.name}"
                 if not self._places.is_own_field(owner, path.name):
                     return
-                path = _whole(path.base)
+                path = holder(path.base)
                 continue
             instance = isinstance(path, Param | Captured) and self._symbols.is_instance_of(path)
             if instance and entry.origin and not entry.origin.startswith("="):
@@ -367,7 +369,7 @@ class Identity:
                 continue
             if came is None or not isinstance(path, Param) or path.function != function:
                 return
-            path = _whole(self._contexts.given(came, function, path))
+            path = holder(self._contexts.given(came, function, path))
             function, entry = came.caller, came.entry
 
     def _parameter(self, variable: Captured) -> Value:
@@ -519,9 +521,11 @@ class Identity:
     def made_apart(self, first: Spot, second: Spot) -> bool:
         """Whether two fields hold objects that each field's owner makes itself: they are two objects.
 
-        So are what two unrelated classes keep in the field that both have from one above them, and what is handed to
-        one started function and to another one.
+        So are what two unrelated classes keep in the field that both have from one above them, what is handed to one
+        started function and to another one, and what comes by two types that are defined by one struct type.
         """
+        if self._defined.are_apart(first, second):
+            return True
         mine, theirs = root(first.access.path), root(second.access.path)
         if isinstance(mine, Param) and isinstance(theirs, Param) and self._places.are_handed_apart(mine, theirs):
             return True
@@ -549,19 +553,6 @@ def _holds_own_lock(spot: Spot) -> bool:
         return False
     owner = spot.located.place.owner
     return any(lock.rpartition(".")[0] == owner for lock in of_threads(spot.locks))
-
-
-def _whole(path: Value | None) -> Value | None:
-    """What has the element that a path leads to."""
-    while isinstance(path, Element | Member):
-        path = path.base
-    return path
-
-
-def _around(path: Value) -> Value | None:
-    """The object of which a path leads to a field, or to what is in it."""
-    field = _whole(path)
-    return field.base if isinstance(field, Field) else None
 
 
 def _core(expr: Expr) -> Expr:

@@ -109,8 +109,15 @@ class Memory:
         start = self.start(context)
         if start is None or not isinstance(access, Access):
             return access.span[:2] <= context.span[:2]
+<<<<<<< HEAD
         if self._is_running(context, start, access):
             return access.span[:2] <= context.span[:2] and self._is_of_another_turn(access, context, start)
+=======
+        if self._is_running(start, access):
+            if access.span[:2] <= context.span[:2]:
+                return self._is_of_another_turn(access, context, start)
+            return self._is_in_other_arm(access, function_id, start)
+>>>>>>> s48-m6
         return start.kind == GOROUTINE or access.span[:2] <= context.span[:2]
 
     def _is_of_another_turn(self, access: Access, context: Context, start: Start) -> bool:
@@ -128,6 +135,14 @@ class Memory:
             return False
         effects = self._effects[context.starter or ""]
         return any(loops[-1].holds(span) for span in effects.waits) or self._is_own_of(access.path, loops[-1])
+
+    def _is_in_other_arm(self, access: Access, function_id: str, start: Start) -> bool:
+        """Whether a turn of a loop either starts something or makes an access, of what each turn has of its own."""
+        body = self._symbols.functions[function_id][1].body
+        both = [loop for loop in loops_around(body, start.span) if loop.span.holds(access.span)]
+        if not both or not self._is_own_of(access.path, both[-1].span):
+            return False
+        return are_alternatives(both[-1].body, start.span, access.span)
 
     def _is_own_of(self, path: Value, loop: Span) -> bool:
         """Whether each turn of a loop has its own: the variable that a path starts from, or the element at hand."""

@@ -98,7 +98,7 @@ class OwnStores:
         self._symbols = summaries.symbols
         self._keepers = summaries.knowledge.keepers
         self._is_shared = is_shared
-        self._handed = {type_id for effects in summaries.effects.values() for type_id in effects.handed}
+        self._handed = {type_id for effects in summaries.effects.values() for type_id, _ in effects.handed}
         self._away: Set[Value] | None = None
         self._links: Mapping[Value, Set[Value]] | None = None
         self._known: dict[Value, bool] = {}

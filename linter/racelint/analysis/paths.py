@@ -342,6 +342,19 @@ def at(value: Value, site: Site) -> Value:
             return value
 
 
+def holder(path: Value | None) -> Value | None:
+    """What has the element that a path leads to."""
+    while isinstance(path, Element | Member):
+        path = path.base
+    return path
+
+
+def object_of(path: Value) -> Value | None:
+    """The object of which a path leads to a field, or to what is in it."""
+    field = holder(path)
+    return field.base if isinstance(field, Field) else None
+
+
 def uncopied(value: Value) -> Value:
     """The container whose elements a shallow copy shares."""
     while isinstance(value, Copy):

@@ -411,7 +411,7 @@ class Starting(Tallies):
         if not self.traits.atomic_steps and not PRINTS.search(name.rpartition(".")[2]):
             type_id = self.types.class_of(value)
             if type_id is not None:
-                self.effects.handed.add(type_id)
+                self.effects.handed.add((type_id, name.rpartition(".")[2]))
 
     def tell_flag(self, name: str, flags: Values, args: tuple[Values, ...], call: Span, state: State) -> None:
         """Remember that a flag is set which others ask for, or wait for, before they look at what has been stored."""

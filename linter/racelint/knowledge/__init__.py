@@ -236,7 +236,8 @@ class EntryRow:
     have, 0 if that does not matter. `served` are the functions that make what calls methods of `bases`: if all calls of
     them in a file give it a pool of one worker, those of the file's classes are called one at a time. `registers` names
     generated functions of the program, the second parameter of which is an interface: all methods that it asks for are
-    called, of whatever type has them.
+    called, of whatever type has them. `takers` are names of methods by which a library takes the object, and of it
+    calls nothing but `methods`.
     """
 
     kind: str
@@ -255,6 +256,7 @@ class EntryRow:
     queue: str = ""
     served: tuple[str, ...] = ()
     workers: str = ""
+    takers: tuple[str, ...] = ()
     results: int = 0
     source: str = ""
 
