@@ -109,15 +109,10 @@ class Memory:
         start = self.start(context)
         if start is None or not isinstance(access, Access):
             return access.span[:2] <= context.span[:2]
-<<<<<<< HEAD
         if self._is_running(context, start, access):
-            return access.span[:2] <= context.span[:2] and self._is_of_another_turn(access, context, start)
-=======
-        if self._is_running(start, access):
             if access.span[:2] <= context.span[:2]:
                 return self._is_of_another_turn(access, context, start)
             return self._is_in_other_arm(access, function_id, start)
->>>>>>> s48-m6
         return start.kind == GOROUTINE or access.span[:2] <= context.span[:2]
 
     def _is_of_another_turn(self, access: Access, context: Context, start: Start) -> bool:
