@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from racelint.analysis.admitted import OWN_THREADS, Admitted
+from racelint.analysis.admitted import Admitted
+from racelint.analysis.bounded import Bounded
 from racelint.analysis.branching import loops_around
 from racelint.analysis.collisions import Collisions
 from racelint.analysis.contexts import ELSEWHERE, Context, Contexts, Entry
 from racelint.analysis.documented import Documented
 from racelint.analysis.effects import READS, Access, Effects
 from racelint.analysis.identity import Identity
-from racelint.analysis.joining import is_joined
 from racelint.analysis.lifecycle import (
     configures_service,
     in_lower_case,
@@ -22,11 +22,9 @@ from racelint.analysis.objects import HANDLER, SHARED
 from racelint.analysis.paths import root
 from racelint.analysis.places import ANY_LOCK, Places, of_threads
 from racelint.analysis.spots import Silence, Spot
-from racelint.analysis.starting import WAITS
 from racelint.analysis.symbols import MODULE, SETTER, Symbols
 from racelint.analysis.values import Fresh, Param
 from racelint.analysis.ways import NEAR, Ways
-from racelint.span import Span
 
 
 class Callers:
@@ -44,10 +42,10 @@ class Callers:
         self._collisions = collisions
         self._documented = Documented(symbols, contexts)
         self._admitted = Admitted(symbols, effects, places, contexts)
+        self.bounded = Bounded(symbols, effects, contexts, ways, places.knowledge, self._is_shared)
         self._begun = {type_id for each in effects.values() for type_id in each.begun}
         self._of_loop: dict[str, bool] = {}
         self._makers: dict[str, set[str]] = {}  # by a class of threads, the classes that make them
-        self._ended: dict[tuple[str, Span], bool] = {}  # by where something is started, whether it ends there
 
     def beside(self, write: Spot, other: Spot, context: Context) -> int:
         """A caller's thread beside a started one: where the start stands says how likely they meet on one object."""
@@ -154,36 +152,6 @@ class Callers:
             return False
         states = self._contexts.entries.get(context.starter or "", ())
         return all(self._contexts.roots[entry.context].is_external for entry in states)
-
-    def are_of_two_calls(self, first: int, second: int) -> bool:
-        """Whether two contexts have each ended when the method that starts them returns, unless something fails there,
-        and only callers come to these methods, one after the other as far as is known.
-        """
-        one, two = self._contexts.roots[first], self._contexts.roots[second]
-        if one.starter is None or two.starter is None or one.starter == two.starter:
-            return False
-        if not (self._ends_there(one) and self._ends_there(two)):
-            return False
-        under = self._contexts.started_under
-        if second in under.get(one.starter, ()) or first in under.get(two.starter, ()):
-            return False  # one of the methods calls the other one
-        return all(self._comes_alone(starter) for starter in (one.starter, two.starter))
-
-    def _comes_alone(self, function_id: str) -> bool:
-        """Whether only callers come to a function, and nothing says that others may be at its object then."""
-        states = self._contexts.entries.get(function_id, ())
-        known = bool(states) and all(self._contexts.roots[entry.context].is_external for entry in states)
-        return known and not any(self._is_shared(function_id, entry) for entry in states)
-
-    def _ends_there(self, context: Context) -> bool:
-        """Whether the method that starts a thread also waits for it, or for its executor."""
-        if context.starter is None or context.span is None or context.kind not in OWN_THREADS:
-            return False
-        key = (context.starter, context.span)
-        if key not in self._ended:
-            body = self._symbols.functions[context.starter][1].body
-            self._ended[key] = context.awaited or is_joined(body, context.span, WAITS)
-        return self._ended[key]
 
     def says_shared(self, spot: Spot) -> str:
         """The type on whose own instance an access is, if that type says that many callers may use it at once."""

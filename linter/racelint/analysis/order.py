@@ -25,7 +25,7 @@ from racelint.analysis.settled_tests import found_empty
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
-from racelint.analysis.state import GIVEN, LOCAL, POOLS, TASKS
+from racelint.analysis.state import GIVEN, LOCAL, POOLS, STOPPED, TASKS
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.ways import Ways
 from racelint.model import Function
@@ -200,7 +200,12 @@ class Order:
         if (context.kind == "task" and joined & TASKS) or (context.kind == "pool" and joined & POOLS):
             owner, starter = self._symbols.owner_of(function_id), self._symbols.owner_of(context.starter)
             return self._identity.is_family(owner, starter)
-        return bool(joined & LOCAL) and context.starter == function_id
+        return self._ends_by(joined, context) and context.starter == function_id
+
+    def _ends_by(self, joined: int, context: Context) -> bool:
+        """Whether one of the things that a function starts has ended, by what has ended there."""
+        stopped = context.queue in self._places.knowledge.concurrency.stopped
+        return bool(joined & (LOCAL | STOPPED if stopped else LOCAL))
 
     def _is_over(self, spot: Spot, other: Spot) -> bool:
         """Whether what leads to the other's start waits for all it starts, and the access is not on its way."""
@@ -241,7 +246,7 @@ class Order:
         for (caller, span), callee in zip(way, called, strict=False):
             if self._comes_from(context, caller) and not self._comes_from(context, callee):
                 sites = [site for site in self._effects[caller].calls.values() if site.span == span]
-                if sites and all(site.joined & LOCAL for site in sites):
+                if sites and all(self._ends_by(site.joined, self._contexts.roots[context]) for site in sites):
                     return True
         return False
 

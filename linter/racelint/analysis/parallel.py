@@ -83,8 +83,6 @@ class Parallel:
             return Silence.ONE_CONTEXT
         if self._callers.is_waited_for(one, two) or self._callers.is_waited_for(two, one):
             return Silence.CALLERS
-        if self._callers.are_of_two_calls(write.entry.context, other.entry.context):
-            return 1  # one caller at a time; or what a call that has failed has left behind
         own = write.located.own and other.located.own and self._have_one_of_their_run(one, two)
         if self._is_awaited_before(one, two, own=own) or self._is_awaited_before(two, one, own=own):
             return Silence.ORDERED
@@ -103,6 +101,11 @@ class Parallel:
             return Silence.OWNED
         if not (self._goroutines.has_started(write, other) and self._goroutines.has_started(other, write)):
             return Silence.OWNED
+        bounded = self._callers.bounded
+        if bounded.is_stopped_again(one, other) or bounded.is_stopped_again(two, write):
+            return 1  # who calls then
+        if bounded.are_of_two_calls(write.entry.context, other.entry.context):
+            return 1  # one caller at a time; or what a call that has failed has left behind
         certain = write.located.certain and other.located.certain
         if (one.is_external or two.is_external) and self._callers.closes(two if one.is_external else one):
             return 1  # who still calls then

@@ -28,6 +28,7 @@ from racelint.analysis.state import (
     MAYBE_HELD,
     OF_COUNTERS,
     POOLS,
+    STOPPED,
     TAKE,
     TASKS,
     THREADS,
@@ -476,7 +477,7 @@ class Replay(Locking, Origins, Owning, Touching):
             self.effects.starts_any = True
             if not self.traits.atomic_steps:
                 state.run(call)
-        state.joined |= summary.joins & (THREADS | TASKS | POOLS)
+        state.joined |= summary.joins & (THREADS | TASKS | POOLS | STOPPED)
         if summary.starts_any and summary.joins & LOCAL:  # it has waited for all that it has started
             state.running -= {call}
             self.await_started(call)

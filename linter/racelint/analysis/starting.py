@@ -10,7 +10,7 @@ from racelint.analysis.body import MOST_EVENTS, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import OF_OBJECT, Start
 from racelint.analysis.paths import root, union
-from racelint.analysis.state import DONE, GIVEN, POOLS, SET, TAKE, THREADS, WAIT, Held, State
+from racelint.analysis.state import DONE, GIVEN, POOLS, SET, STOPPED, TAKE, THREADS, WAIT, Held, State
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -483,6 +483,10 @@ class Starting(Tallies):
         self.note_launch(path, call)
         if library and self.traits.atomic_steps and self.knowledge.does(f"{library}.{name}", "launches") is not None:
             self.begun(state)
+        if f"{library}.{name}" in self.knowledge.concurrency.stops:
+            state.joined |= STOPPED
+        elif f"{library}.{name}" in self.knowledge.concurrency.drives:
+            state.joined &= ~STOPPED
         if library:
             self._tell_group(base, f"{library}.{name}", call, state)
             self.tell_flag(f"{library}.{name}", (base,), (*args, *[given for _, given in keywords]), call, state)

@@ -87,7 +87,7 @@ Event: TypeAlias = Resize | Invoke
 
 
 IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no two elements have alike, mostly
-THREADS, LOCAL, TASKS, GIVEN, POOLS = 1, 2, 4, 8, 16
+THREADS, LOCAL, TASKS, GIVEN, POOLS, STOPPED = 1, 2, 4, 8, 16, 32
 TAKE = "take"  # a receive from a channel, or a flag that is found set; else it is given something, closed or set
 SET = "set"
 ENDED = "ended"  # a context is over, and time may have ended it
@@ -157,7 +157,8 @@ class State:
     runs now depends on, `sources` the reads behind each variable, `reads` gathers reads while an expression is
     evaluated (None: nobody asks). `started` says that something may have been started that runs beside what follows,
     `joined` what has surely ended: `THREADS`, what this function has started itself (`LOCAL`), the tasks that the own
-    class has started (`TASKS`), the jobs of the own pools (`POOLS`); or that something has been waited for that others
+    class has started (`TASKS`), the jobs of the own pools (`POOLS`), a library's one thread that can be told to stop
+    (`STOPPED`); or that something has been waited for that others
     give (`GIVEN`). `running` are the spots where this function has started what may still run, `several` those of them
     where it may have started it several times by now, `failed` the variables
     that hold a failure wherever that still runs, `flags` those that are true, or false, wherever it does.

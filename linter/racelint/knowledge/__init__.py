@@ -203,7 +203,8 @@ class StartRow:
     If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
     of one `queue` run one after the other. With `methods` it is an object, of which those are run. A program that
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
-    `near` is true of what only the loop's own thread may do: it runs the callable, too.
+    `near` is true of what only the loop's own thread may do: it runs the callable, too. Who has called one of `stopped`
+    has waited for the one thread that runs the callables, until somebody calls one of `driving` again.
     """
 
     names: tuple[str, ...]
@@ -219,6 +220,7 @@ class StartRow:
     methods: tuple[str, ...] = ()
     driven: tuple[str, ...] = ()
     driving: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -284,6 +286,9 @@ class Concurrency:
         self.shares = frozenset(name for row in self.locks.values() for name in row.share)
         self.starts = {name: row for row in starts for name in row.names}
         self.assigned = frozenset(n.rpartition(".")[2] for n, row in self.starts.items() if row.assigned)
+        self.stops = _methods((row, row.stopped) for row in self.starts.values())
+        self.drives = _methods((row, row.driving) for row in self.starts.values() if row.stopped)
+        self.stopped = frozenset(row.queue for row in self.starts.values() if row.stopped)
         self.entries = tuple(entries)
         self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
@@ -313,6 +318,11 @@ class Concurrency:
     def start(self, name: str) -> StartRow | None:
         """The row of a function or constructor; "*.name" stands for a method of that name on an unknown object."""
         return self.starts.get(name)
+
+
+def _methods(rows: Iterable[tuple[StartRow, tuple[str, ...]]]) -> frozenset[str]:
+    """Methods of the types to which the names of rows belong."""
+    return frozenset(f"{name.rpartition('.')[0]}.{word}" for row, words in rows for name in row.names for word in words)
 
 
 class Knowledge:
