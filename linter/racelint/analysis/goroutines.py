@@ -76,6 +76,8 @@ class Goroutines:
             return Silence.ORDERED
         if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT
+        if self._repeating.is_one_run(one, two):
+            return Silence.ONE_CONTEXT
         if write.located.place.kind == "captured":
             return self._captured(write, one, other, two)
         if (one == two or one.kind == two.kind == HANDLER) and self._identity.are_borrowed(write, other):
@@ -144,7 +146,7 @@ class Goroutines:
             return False
         if self._is_started_on(first, one) or self._is_started_on(second, two):
             return False
-        if self._identity.is_of_one_maker(first, second):
+        if self._identity.is_of_one_maker(first, second) or self._identity.are_of_one_variable(first, second):
             return False
         return two.starter not in self._ways.functions(first) and one.starter not in self._ways.functions(second)
 
