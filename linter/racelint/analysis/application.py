@@ -97,6 +97,18 @@ class Application:
             return False
         return not self._is_behind_interface(owner, function.name)
 
+    def is_left_to_tests(self, function_id: str) -> bool:
+        """Whether tests call a function of a package that the repository's programs use, and they alone do.
+
+        It is asked of what no call of the program is known to lead to. There may be users elsewhere.
+        """
+        source, function = self._symbols.functions[function_id]
+        if function.owner or "." in function.qualname or function.name in START or CGO in source.module.imports:
+            return False
+        if not self._symbols.is_ordered_by_steps(function_id) or not self._programs.use(source.name):
+            return False
+        return self._speaking.only_tests_mean(function.name, package_of(source.name)) and not self._asking(function)
+
     def _is_left_over(self, function_id: str) -> bool:
         """Whether nobody speaks of a method or function, be it a test, in a package that the repository's programs use.
 

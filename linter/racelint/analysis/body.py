@@ -252,17 +252,24 @@ class Body(Flow[State, Frame]):
     def wait_for_last_words(self, channel: Value, state: State) -> None:
         """The one that was started here to give something to a channel has done so, as the last thing that it does.
 
-        What that starts itself may go on, and be several after some turns.
+        What that starts itself may go on, and be several after some turns. One of several is the one if none of them is
+        started while another may run: `if quiet { go func() { ...; done <- 1 }() } else { go func() { ... }() }`.
         """
         calls = self.effects.calls
-        found = (
-            lastwords.speaker(channel, self.id, self.symbols, calls=calls) if isinstance(channel, Captured) else None
-        )
-        if found is None or found[0] in state.several:
+        found = lastwords.speakers(channel, self.id, self.symbols, calls=calls) if isinstance(channel, Captured) else []
+        spans = {span for span, _ in found}
+        if not spans.isdisjoint(state.several) or (len(spans) > 1 and self._meet_at_start(spans)):
             return
-        summary = self.summaries.of(found[1])
-        if channel in summary.last_words and (summary.joins & LOCAL or not summary.starts_any):
-            state.end({found[0]})
+        for summary in [self.summaries.of(function) for _, function in found]:
+            if channel not in summary.last_words or not (summary.joins & LOCAL or not summary.starts_any):
+                return
+        state.end(spans)
+
+    def _meet_at_start(self, spans: Set[Span]) -> bool:
+        """Whether something is started at one of some spots while what another of them has started may still run."""
+        return any(
+            not spans.isdisjoint(start.running - {at}) for (at, _), start in self.effects.starts.items() if at in spans
+        )
 
     def run_out(self, counter: str, state: State) -> None:
         """A counter of what is to come has come to zero: all that it has counted have sent their last words."""

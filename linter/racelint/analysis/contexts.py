@@ -111,6 +111,7 @@ class Contexts:
     turning: dict[str, set[str]] = field(default_factory=dict)  # what polls its inputs, with what leads there
     singles: set[str] = field(default_factory=set)  # types of which there is one object
     runs_once: Callable[[str], object] = never  # whether a program runs a function once, if at all
+    left_to_tests: set[str] = field(default_factory=set)  # functions that start something, and that only tests call
     modes: dict[str, frozenset[Mode]] = field(default_factory=dict)  # by a function, what the process is that runs it
     modes_of_starts: dict[tuple[str, Span], frozenset[Mode]] = field(default_factory=dict)  # by a starter and its spot
     outermost: dict[int, frozenset[str]] = field(default_factory=dict)  # of the functions that start a context

@@ -100,6 +100,8 @@ class Finder:
             for context in started
             if context.starter is None or context.starter in running or not application.is_uncalled(context.starter)
         ]
+        idle = {context.starter for context in live if context.starter is not None} - running
+        self._found.left_to_tests.update(filter(application.is_left_to_tests, idle))
         for context in (*live, *entered):
             self._root(context)
         for context in roots.external(run, application):

@@ -76,6 +76,8 @@ class Goroutines:
             return Silence.ORDERED
         if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT
+        if self._repeating.is_one_run(one, two):
+            return Silence.ONE_CONTEXT
         if write.located.place.kind == "captured":
             return self._captured(write, one, other, two)
         if (one == two or one.kind == two.kind == HANDLER) and self._identity.are_borrowed(write, other):
@@ -119,6 +121,8 @@ class Goroutines:
             return 1
         if self._precedes(write, two) or self._precedes(other, one) or self._are_alternatives(write, one, other, two):
             return 1
+        if self._is_one_for_tests(one, two):
+            return 1
         if all(self._sets_up(spot) for spot in (write, other) if spot.is_write) and not self._are_related(write, other):
             return 1
         if self._strangers.hardly_matter(write, one, other, two) or self._are_hardly_one(write, one, other, two):
@@ -129,6 +133,11 @@ class Goroutines:
         if one == two and not one.many and self._repeating.runs(one).called:
             return 2 if certain else 1
         return 3 if certain else 2
+
+    def _is_one_for_tests(self, one: Context, two: Context) -> bool:
+        """Whether the program starts a goroutine once, and a second time only in a function that tests alone call."""
+        tests = self._contexts.left_to_tests
+        return one.function == two.function and (one.starter in tests) != (two.starter in tests)
 
     def _are_hardly_one(self, first: Spot, one: Context, second: Spot, two: Context) -> bool:
         """Whether nothing says that two goroutines have one object.
@@ -144,7 +153,7 @@ class Goroutines:
             return False
         if self._is_started_on(first, one) or self._is_started_on(second, two):
             return False
-        if self._identity.is_of_one_maker(first, second):
+        if self._identity.is_of_one_maker(first, second) or self._identity.are_of_one_variable(first, second):
             return False
         return two.starter not in self._ways.functions(first) and one.starter not in self._ways.functions(second)
 

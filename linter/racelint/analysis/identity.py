@@ -12,7 +12,7 @@ from racelint.analysis.definedtypes import DefinedTypes
 from racelint.analysis.effects import Effects
 from racelint.analysis.inside import Inside
 from racelint.analysis.memory import OF_VARIABLE
-from racelint.analysis.objects import MAYBE
+from racelint.analysis.objects import MAYBE, SHARED
 from racelint.analysis.paths import holder, object_of, root
 from racelint.analysis.places import Place, Places, of_threads
 from racelint.analysis.spots import Spot
@@ -234,6 +234,11 @@ class Identity:
         one, two = self._variable(first), self._variable(second)
         return one is not None and two is not None and one != two and self._has_own(one) and self._has_own(two)
 
+    def are_of_one_variable(self, first: Spot, second: Spot) -> bool:
+        """Whether both objects are what one variable of a module holds, or parts of that."""
+        variable = self._variable(first)
+        return variable is not None and variable == self._variable(second)
+
     def _variable(self, spot: Spot) -> Global | None:
         """The module's variable that holds the object of an access, or has it as a part."""
         path, function, entry = object_of(spot.access.path), spot.function, spot.entry
@@ -256,6 +261,8 @@ class Identity:
         """The object whose method a context runs, in the terms of what starts it."""
         starts = self._effects[context.starter].starts.values() if context.starter in self._effects else ()
         started = [target for start in starts if start.span == context.span for target in targets(start.callee)]
+        if len(started) > 1 and context.receiver == SHARED:  # `if k == nil { k = newKeeper() }; go k.run()`
+            started = [target for target in started if not isinstance(target.receiver, Fresh)]
         return started[0].receiver if len(started) == 1 else None
 
     def _has_own(self, variable: Global) -> bool:

@@ -69,22 +69,34 @@ def speaker(
     how: Set[str] = GIVING,
     calls: Collection[tuple[Span, str | Value]] = (),
 ) -> tuple[Span, str] | None:
-    """What gives something to a channel of a function's own, and where it is started, if that is one closure.
+    """What gives something to a channel of a function's own, and where it is started, if that is one closure."""
+    found = speakers(channel, function_id, symbols, how, calls)
+    return found[0] if len(found) == 1 else None
 
-    Nobody else gets hold of the channel but who only takes from it, in one of the function's `calls`, and the closure
-    is written where it is started. `how` are the ways in which it may give that.
+
+def speakers(
+    channel: Value,
+    function_id: str,
+    symbols: Symbols,
+    how: Set[str] = GIVING,
+    calls: Collection[tuple[Span, str | Value]] = (),
+) -> list[tuple[Span, str]]:
+    """All that give something to a channel of a function's own, and where they are started, if those are closures.
+
+    Nobody else gets hold of the channel but who only takes from it, in one of the function's `calls`, and each closure
+    is written where it is started. `how` are the ways in which they may give that.
     """
     if not isinstance(channel, Captured) or channel.function != function_id:
-        return None
+        return []
     source, function = symbols.functions[function_id]
     if channel.name in [parameter.name for parameter in function.parameters]:
-        return None
+        return []
     givers: set[str] = set()
     for each in _within(function, source.module.functions):
         scope = "local" if each is function else "captured"
         lent = _lent(each, channel.name, calls, symbols) if each is function else 0
         if not _is_only_used(each, channel.name, scope, how | LISTENING, lent):
-            return None
+            return []
         if any(_operated(each, channel.name, scope, GIVING)):
             givers.add(each.qualname)
     found = [
@@ -93,9 +105,9 @@ def speaker(
         if isinstance(spawn, Spawn) and isinstance(spawn.call, Call) and isinstance(spawn.call.func, Closure)
     ]
     speaking = [(span, name) for span, name in found if any(f"{giver}.".startswith(f"{name}.") for giver in givers)]
-    if len(speaking) != 1 or not all([f"{giver}.".startswith(f"{speaking[0][1]}.") for giver in givers]):
-        return None
-    return speaking[0][0], f"{source.name}:{speaking[0][1]}"
+    if not all([any(f"{giver}.".startswith(f"{name}.") for _, name in speaking) for giver in givers]):
+        return []
+    return [(span, f"{source.name}:{name}") for span, name in speaking]
 
 
 def _within(function: Function, functions: Mapping[str, Function]) -> list[Function]:

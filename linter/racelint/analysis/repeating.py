@@ -22,7 +22,7 @@ from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Element, Field, Fresh, Global, Member, Param, TypeValue, Value
-from racelint.model import Attr, Call, Loop, Name, Op
+from racelint.model import Attr, Call, Loop, Name, Op, Spawn
 from racelint.record import records
 from racelint.span import Span
 
@@ -64,6 +64,27 @@ class Repeating:
         """Whether several runs of a context come together at what both accesses are about."""
         runs = self.runs(context)
         return runs.meet and all(self._is_common(spot, context, runs) for spot in (first, second))
+
+    def is_one_run(self, one: Context, two: Context) -> bool:
+        """Whether one statement has started either of two contexts, by what a variable holds, and is not passed again.
+
+        `k := current; if k == nil { k = newKeeper() }; go k.run()`
+        """
+        if one == two or one.starter is None or (one.starter, one.span) != (two.starter, two.span):
+            return False
+        if one.many or two.many or not self._is_spawned(one) or not self._is_spawned(two):
+            return False
+        return not (self.meets_itself(one) or self.meets_itself(two))
+
+    def _is_spawned(self, context: Context) -> bool:
+        """Whether a context is what a statement outside of loops starts, not what a helper does that it starts."""
+        starter = context.starter or ""
+        started = [each for each in self._effects[starter].starts.values() if each.span == context.span]
+        direct = [each.through is None and not each.looped for each in started if context.function in _functions(each)]
+        if not direct or not all(direct):
+            return False
+        spawned = [node for node in records(self._symbols.functions[starter][1].body) if isinstance(node, Spawn)]
+        return any([isinstance(node.call, Call) and node.call.span == context.span for node in spawned])
 
     def has_one_each_turn(self, spot: Spot, context: Context) -> bool:
         """Whether the loop that starts a context hands an element to each: `for _, l := range all { go serve(l) }`."""
@@ -288,6 +309,10 @@ class Repeating:
                 return "one" if one else "several"
             function, entry = came.caller, came.entry
         return ""
+
+
+def _functions(start: Start) -> list[str]:
+    return [target.function for target in targets(start.callee)]
 
 
 def _asked_again(by: Context, *, shared: bool) -> str:

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from racelint.analysis.importing import Importing
 from racelint.analysis.product import Product
-from racelint.analysis.symbols import Symbols
+from racelint.analysis.symbols import TESTING, Symbols, Words
 
 
 class Speaking:
@@ -32,10 +32,27 @@ class Speaking:
         named = {package for speaker in self._speakers.get(name, ()) for package in speaker}
         return any(not packages.isdisjoint(self._importing.reached(package)) for package in named)
 
+    def only_tests_mean(self, name: str, package: str) -> bool:
+        """Whether tests speak of what a package declares, and nobody else does who imports that, or is in it.
+
+        What the usual build leaves out is a test if it imports what tests are made with.
+        """
+        tested = False
+        for words in self._symbols.words:
+            if package in words.packages and name in self._names(words):
+                if words.known or TESTING.isdisjoint(words.packages):
+                    return False
+                tested = True
+        return tested
+
+    def _names(self, words: Words) -> list[str]:
+        """The names of which a file speaks without its being known what they mean."""
+        known = words.known and not self._product.is_example(words.path)
+        return words.mentions.split() if known else f"{words.mentions} {words.called}".split()
+
     def _index(self) -> dict[str, set[tuple[str, ...]]]:
         found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         for words in self._symbols.words:
-            known = words.known and not self._product.is_example(words.path)
-            for name in words.mentions.split() if known else f"{words.mentions} {words.called}".split():
+            for name in self._names(words):
                 found[name].add(words.packages)
         return found
