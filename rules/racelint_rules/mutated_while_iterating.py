@@ -156,10 +156,10 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       another one, or in Go is put at its end at once;
     - a list whose removed element, or the object that it is the key of, was found by `==`, or itself by `is` (there
       is only one, but not of what `is` an owner's; in Go by the loop's own function, itself, by several of its
-      fields or by its name or id, unless the last element is put in its place, and compared with what is the same in
-      all turns, unless the loop sets the end of the slice to nil, to which the range goes on), or is of a class that
-      is asked for and noted in a variable; so is what was found by its name or id and is taken out by its position,
-      of whatever type the container is; slice assignments;
+      fields or by its name or id, or by another's by which its package looks one up, unless the last element is put in
+      its place, and compared with what is the same in all turns, unless the loop sets the end of the slice to nil, to
+      which the range goes on), or is of a class that is asked for and noted in a variable; so is what was found by its
+      name or id and is taken out by its position, of whatever type the container is; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
       loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set, or
       stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`);

@@ -42,14 +42,14 @@ class CacheMutation:
     how the language makes one that does; `can_deep_copy` says that the object surely has it. `location` is where
     the finding stands: the change in the function that got hold of the object, or the call that leads to it by
     `steps`. `certain` says that all callees were found by type, `settled` that the change only puts right what its
-    entry holds, as everybody would do: `if d[k] is None: d[k] = []`, is
-    of an entry that all overwrite who get the object, or says of what type the object is; `fills` that
-    it gives a value to what has none; `grows` that each such change adds to what is there, `typed` that declared types
-    say what is shared and what is copied, `far` counts the functions on the way, closures with what they stand in,
-    `handler` is the function that a cache gave the object to, if it is another one, `unread` that nobody reads the
-    object once the function at hand has had it, `of_object` that an object remembers it of itself, `unsure` that what
-    remembers it may give copies, `forgotten` that nobody in the repository calls the function, or the one that makes
-    the change, `own` that it is no part of a cluster's resource, as far as can be seen, `accepted` that the server has
+    entry holds, as everybody would do: `if d[k] is None: d[k] = []`, is of an entry that all overwrite who get the
+    object, says of what type the object is, or sorts what nobody else has seen yet; `fills` that it gives a value
+    to what has none; `grows` that each such change adds to what is there, `typed` that declared types say what is
+    shared and what is copied, `far` counts the functions on the way, closures with what they stand in, `handler` is
+    the function that a cache gave the object to, if it is another one, `unread` that nobody reads the object once
+    the function at hand has had it, `of_object` that an object remembers it of itself, `unsure` that what remembers
+    it may give copies, `forgotten` that nobody in the repository calls the function, or the one that makes the
+    change, `own` that it is no part of a cluster's resource, as far as can be seen, `accepted` that the server has
     accepted it before.
     """
 
@@ -124,7 +124,7 @@ class CacheTeller:
             deep_copy=source.module.traits.deep_copy,
             can_deep_copy=source.module.traits.duck_typed or self._has_deep_copy(write),
             certain=change.certain,
-            settled=change.settled or self._tells_type(write) or self._is_own_entry(write),
+            settled=change.settled or self._tells_type(write) or self._is_own_entry(write) or self._is_in_order(write),
             fills=change.fills,
             grows=change.operation in GROWTH or _is_by_key(change),
             typed=not source.module.traits.duck_typed,
@@ -164,6 +164,15 @@ class CacheTeller:
         got = write.origin.start
         known = write.origin.kind == "memo" and isinstance(got, Cached) and write.target == got
         return known and isinstance(got, Cached) and self._own_entries.is_overwritten(got, write.function, write.change)
+
+    def _is_in_order(self, write: CacheWrite) -> bool:
+        """Whether a function sorts what it is given before anybody else, or alone: the next time no element moves."""
+        start, names = write.origin.start, self._summaries.knowledge.sharing
+        registration = self._hints.handlers.get(start.function) if isinstance(start, Param) else None
+        operation = write.change.operation.rpartition(".")[2].removesuffix("()")
+        if registration is None or not isinstance(start, Param) or operation not in names.names("sorts"):
+            return False
+        return registration.method in names.told_first or self._private.is_only_reader(start.function, again=True)
 
     def _tells_type(self, write: CacheWrite) -> bool:
         """Whether a field of the shared object itself gets another value that says of what type it is."""

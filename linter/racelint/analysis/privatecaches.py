@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from racelint.analysis.failing import NAMED
 from racelint.analysis.sharing import Hints, Registration
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Call, Const, Defer, Eval, Expr, Function, Name, Spawn
+from racelint.model import Assign, Attr, Build, Call, Const, Defer, Eval, Expr, Function, Item, Name, Spawn
 from racelint.record import records
 
 MAKES = "New"  # how Go's libraries call what makes an object, which nobody else has
@@ -26,24 +27,28 @@ class PrivateCaches:
         self._symbols = symbols
         self._names = knowledge.sharing
         self._handlers = hints.handlers
-        self._private: dict[Registration, bool] = {}
+        self._private: dict[tuple[Registration, bool], bool] = {}
 
-    def is_only_reader(self, handler: str) -> bool:
-        """Whether what a registered function is given comes from a cache into which nobody else looks."""
+    def is_only_reader(self, handler: str, *, again: bool = False) -> bool:
+        """Whether what a registered function is given comes from a cache into which nobody else looks.
+
+        With `again` the cache may give it what it has given it before.
+        """
         registration = self._handlers.get(handler)
         if registration is None:
             return False
-        if registration not in self._private:
-            self._private[registration] = self._is_private(registration) and not self._looks_back(registration)
-        return self._private[registration]
+        if (registration, again) not in self._private:
+            private = self._is_private(registration, again=again) and not self._looks_back(registration)
+            self._private[registration, again] = private
+        return self._private[registration, again]
 
-    def _is_private(self, registration: Registration) -> bool:
+    def _is_private(self, registration: Registration, *, again: bool) -> bool:
         """Whether a function makes the cache, registers one handler there, and hands nothing of it on."""
         function = self._symbols.functions[registration.function][1]
         bodies = [each.body for each in self._with_nested(registration.function)]
         calls = [call for body in bodies for call in records(body) if isinstance(call, Call) and self._registers(call)]
         told = [call for call in calls if getattr(call.args[0], "span", None) == registration.span]
-        holders = self._holders(registration.function, function, told[0]) if told else frozenset()
+        holders = self._holders(registration.function, function, told[0], again=again) if told else frozenset()
         if not holders or sum(_start(call, holders) for call in calls) != 1:
             return False
         return not any(self._hands_on(body, holders) for body in bodies)
@@ -51,10 +56,10 @@ class PrivateCaches:
     def _registers(self, call: Call) -> bool:
         return isinstance(call.func, Attr) and bool(call.args) and call.func.name in self._names.handlers
 
-    def _holders(self, function_id: str, function: Function, call: Call) -> frozenset[str]:
+    def _holders(self, function_id: str, function: Function, call: Call, *, again: bool) -> frozenset[str]:
         """The variables from a cache back to what has made it, for this function alone; none if that is not known.
 
-        It gives everything once: it is made without a time after which it does so again.
+        It gives everything once, made without a time after which it does so again, unless that does not matter.
         """
         given, found, expr = [parameter.name for parameter in function.parameters], set[str](), call.func
         for _ in range(MOST_STEPS):
@@ -62,17 +67,20 @@ class PrivateCaches:
             start = steps[-1][0]
             name = start.name if isinstance(start, Name) and start.name not in given else ""
             if len(bound := function.bindings.get(name, ())) != 1:
-                return frozenset(found) if len(steps) > 1 and self._makes(function_id, *steps[-2]) else frozenset()
+                made = len(steps) > 1 and self._makes(function_id, *steps[-2], again=again)
+                return frozenset(found) if made else frozenset()
             found.add(name)
             expr = bound[0]
         return frozenset()
 
-    def _makes(self, function_id: str, named: Expr, made: Expr | None) -> bool:
+    def _makes(self, function_id: str, named: Expr, made: Expr | None, *, again: bool) -> bool:
         """Whether a library's function is called that makes a cache."""
         library = self._symbols.static(function_id.partition(":")[0], named)
         if not isinstance(library, Builtin) or not library.name.rpartition(".")[2].startswith(MAKES):
             return False
-        return isinstance(made, Call) and any(isinstance(arg, Const) and arg == Const(0) for arg in made.args)
+        return isinstance(made, Call) and (
+            again or any(isinstance(arg, Const) and arg == Const(0) for arg in made.args)
+        )
 
     def _with_nested(self, function_id: str) -> Iterator[Function]:
         for each, (_, function) in self._symbols.functions.items():
@@ -95,7 +103,7 @@ class PrivateCaches:
         """Whether anything but methods of a cache's own are called of what holds it, or one that gives its content."""
         match node:
             case Assign(targets=targets, value=Call() as call) if _start(call, holders):
-                kept = all(isinstance(target, Name) and target.name in holders for target in targets)
+                kept = all(isinstance(target, Name) and target.name in holders for target in _without_error(targets))
                 return not (kept or self._registers(call)) or self._asks(call, holders)
             case Assign(targets=targets, value=value) if all(isinstance(target, Name) for target in targets):
                 return self._hands_on(value, holders)
@@ -126,10 +134,19 @@ def _steps(expr: Expr) -> Iterator[tuple[Expr, Expr | None]]:
     while True:
         yield expr, outer
         match expr:
-            case Call(func=inner) | Attr(base=inner):
+            case Call(func=inner) | Attr(base=inner) | Item(base=Call() as inner, key=Const(0)):
                 expr, outer = inner, expr
             case _:
                 return
+
+
+def _without_error(targets: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """What gets the first result of a call, if the second one is an error: `informer, err := ...`."""
+    match targets:
+        case (Build(kind="tuple", parts=(first, Name(name=name))),) if name == "_" or name.startswith(NAMED):
+            return (first,)
+        case _:
+            return targets
 
 
 def _start(expr: Expr, holders: Set[str]) -> bool:

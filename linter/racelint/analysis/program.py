@@ -29,6 +29,7 @@ from racelint.analysis.latefields import LateFields
 from racelint.analysis.latelocks import LateLocks
 from racelint.analysis.leaving import Leaving
 from racelint.analysis.loading import Loading
+from racelint.analysis.lookups import LookUps
 from racelint.analysis.mentions import Mentions
 from racelint.analysis.missedcalls import MissedCalls
 from racelint.analysis.overwriting import Overwriting
@@ -127,7 +128,7 @@ class Program:
         with _deep_recursion():
             conflicts = list(self._conflicts())  # by then all calls are known
             product = Product(self._symbols, self._summaries.effects)
-            prefetching = Prefetching(self._symbols)
+            prefetching, lookups = Prefetching(self._symbols), LookUps(self._symbols)
             standing = Standing(self._symbols, self._summaries.effects)
             mentions = Mentions(self._symbols, product, self._knowledge) if conflicts else None
             for found in conflicts:
@@ -136,6 +137,8 @@ class Program:
                     conflict = conflict._replace(doubtful=True)
                 if self._only_replaces(conflict, standing):
                     continue
+                if not conflict.resize.singled and lookups.picks_one(conflict):
+                    conflict = conflict._replace(resize=conflict.resize._replace(singled=True))
                 row = self._knowledge.kinds.get(conflict.kind)
                 handed = handed_out(conflict, self._summaries.effects, self._symbols)
                 live = row.live if row else SNAPSHOT if prefetching.misses_nothing(conflict) else ""

@@ -22,6 +22,7 @@ NAMES = {
     "puts-in",
     "one-thread",
     "setting",
+    "sorts",
 }
 
 
@@ -64,7 +65,8 @@ class HandlerRow:
 
     `receivers` are the names of what they are called on in Python; in Go any receiver will do.
     `types` are those of objects whose `fields` hold such functions; without `fields` all that lies in them is one.
-    `removed` are types of objects in which what has left the cache is told of.
+    `removed` are types of objects in which what has left the cache is told of. With `first` they are given an object
+    before anybody else is, under the cache's lock, and once more when it goes.
     """
 
     names: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ class HandlerRow:
     types: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    first: bool = False
     source: str = ""
 
 
@@ -120,7 +123,8 @@ class NameRow:
     "puts-in" an entry of a cache. "one-thread" are packages: what imports one runs in one thread, whatever it starts.
     "saves" is a method that writes down what its object holds, "reads-back" gives a new object of what was written.
     "sends" is a request to the server whose objects a cache has, which answers with what it has accepted.
-    "setting" gives what the environment says, or its second argument if nobody sets it.
+    "setting" gives what the environment says, or its second argument if nobody sets it. "sorts" puts the elements of
+    what it is given in order, and moves none of them the next time.
     """
 
     names: tuple[str, ...]
@@ -182,6 +186,8 @@ class Sharing:
         handlers = tuple(handlers)
         self.handlers = {name: row for row in handlers for name in row.names}
         self.carriers = {name: row for row in handlers for name in row.types}
+        told_first = [row for row in handlers if row.first]
+        self.told_first = frozenset(name.rpartition(".")[2] for row in told_first for name in (*row.names, *row.types))
         self.removed = frozenset(name for row in handlers for name in row.removed)
         self._fills = tuple(fills)
         inline = tuple(inline)
