@@ -63,6 +63,8 @@ class Lowering(TypeDeclarations):
         out: list[Stmt] = []
         package = ""
         above: list[Node] = []
+        declared = [node for node in root.named_children if node.type == "function_declaration"]
+        self.own_functions = frozenset([self.text.of(field(node, "name")) for node in declared])
         for node in root.named_children:
             if node.type == "comment":
                 above.append(node)

@@ -57,6 +57,7 @@ class Expressions(TypeRefs):
         self.attribute_stores: list[AttributeStore] = []
         self.mentions: dict[str, None] = {}
         self.called: set[str] = set()
+        self.own_functions: frozenset[str] = frozenset()  # that this file declares
         self._imported: dict[str, Imported] = {}
         self._expressions: dict[str, Callable[[Node], Expr]] = {
             "identifier": self._identifier, "selector_expression": self._selector, "call_expression": self._call,
@@ -263,7 +264,7 @@ class Expressions(TypeRefs):
         if func is None or func.type != "identifier":
             return ""
         name = self.text.of(func)
-        known = name in FUNCTIONS or name in PREDECLARED
+        known = (name in FUNCTIONS or name in PREDECLARED) and name not in self.own_functions
         return name if known and self.scope.resolve(name) == (name, "global") else ""
 
     def _call(self, node: Node) -> Expr:

@@ -284,11 +284,12 @@ class Statements(Expressions):
     def _expression(self, node: Node, out: list[Stmt]) -> None:
         inner = parts(node)[0]
         name = self.builtin(inner) if inner.type == "call_expression" else ""
-        if name == "delete":
-            container, key = parts(field(inner, "arguments"))[:2]
+        arguments = parts(field(inner, "arguments")) if name else []
+        if name == "delete" and len(arguments) == 2:  # else another file of the package declares one of that name
+            container, key = arguments
             out.append(Delete(Item(self.expr(container), self.expr(key), self.span(inner)), self.span(node)))
         elif name == "panic":
-            value = self.exprs(parts(field(inner, "arguments")))
+            value = self.exprs(arguments)
             out.append(Jump("raise", value[0] if value else None, self.span(node)))
         else:
             out.append(Eval(self.expr(inner), self.span(node)))
