@@ -203,7 +203,8 @@ class StartRow:
     If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
     of one `queue` run one after the other. With `methods` it is an object, of which those are run. A program that
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
-    `near` is true of what only the loop's own thread may do: it runs the callable, too.
+    `near` is true of what only the loop's own thread may do: it runs the callable, too. What is registered runs only
+    while a method does that is named as one of `during`, and returns when all is done.
     """
 
     names: tuple[str, ...]
@@ -219,6 +220,7 @@ class StartRow:
     methods: tuple[str, ...] = ()
     driven: tuple[str, ...] = ()
     driving: tuple[str, ...] = ()
+    during: tuple[str, ...] = ()
     source: str = ""
 
 
