@@ -171,6 +171,7 @@ class Start(Record):
     covering: tuple[Held, ...] = ()  # the locks that a coroutine holds which awaits it there and then
     told: Told = UNTOLD  # what has been done with channels by then: surely, and perhaps
     ended: bool = False  # it has ended when the call that starts it returns
+    during: tuple[str, ...] = ()  # it runs only while a library's method of one of these names does
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""

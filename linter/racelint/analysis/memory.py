@@ -20,7 +20,7 @@ from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turns import is_about_its_own
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Value
-from racelint.model import Attr, Loop, Name
+from racelint.model import Attr, Block, Call, Defer, Loop, Name, Spawn, Stmt
 from racelint.record import records
 from racelint.span import Span
 
@@ -67,6 +67,21 @@ def _is_element_of(path: Value, loop: Span) -> bool:
     return isinstance(path, Element) and isinstance(path.key, Member) and path.key.site.span == loop
 
 
+def _calls(body: Block | Stmt, names: tuple[str, ...]) -> list[Call]:
+    """The calls of methods of these names."""
+    return [
+        node
+        for node in records(body)
+        if isinstance(node, Call) and isinstance(node.func, Attr) and node.func.name in names
+    ]
+
+
+def _receiver(call: Call) -> str:
+    """The variable of which a method is called, "" if it is no variable."""
+    base = call.func.base if isinstance(call.func, Attr) else None
+    return base.name if isinstance(base, Name) else ""
+
+
 class Memory:
     """What the order of goroutines, and objects that are told apart, mean to pairs of accesses."""
 
@@ -77,6 +92,7 @@ class Memory:
         self.waiting = [(f, e) for f, e in effects.items() if e.joined_at_end & LOCAL and self.governs(f)]
         self._registered: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # what libraries are given to call
         self._settling: dict[str, list[Act]] = {}
+        self._running_itself: dict[tuple[str, Span], bool] = {}
         for function_id, each in effects.items():
             for start in each.starts.values():
                 if start.kind == "unknown" and isinstance(start.callee, FunctionValue):
@@ -110,6 +126,8 @@ class Memory:
         if start is None or not isinstance(access, Access):
             return access.span[:2] <= context.span[:2]
         if self._is_running(context, start, access):
+            if self._runs_it_itself(function_id, start):
+                return True
             if access.span[:2] <= context.span[:2]:
                 return self._is_of_another_turn(access, context, start)
             return self._is_in_other_arm(access, function_id, start)
@@ -130,6 +148,27 @@ class Memory:
             return False
         effects = self._effects[context.starter or ""]
         return any(loops[-1].holds(span) for span in effects.waits) or self._is_own_of(access.path, loops[-1])
+
+    def _runs_it_itself(self, function_id: str, start: Start) -> bool:
+        """Whether what is registered with an object runs only while a method of that does, which the same function
+        calls itself: not while it does anything else. Memoised.
+        """
+        key = (function_id, start.span)
+        if key not in self._running_itself:
+            self._running_itself[key] = bool(start.during) and self._runs_until(function_id, start)
+        return self._running_itself[key]
+
+    def _runs_until(self, function_id: str, start: Start) -> bool:
+        """Whether a function itself, and nothing that it starts, calls the method that runs what is registered."""
+        body = self._symbols.functions[function_id][1].body
+        around = [node for node in records(body) if isinstance(node, Call) and node.span.holds(start.span)]
+        known = {each.name for each in records(tuple(around)) if isinstance(each, Name)}
+        runs = [call for call in _calls(body, start.during) if _receiver(call) in known]
+        later = [node for node in records(body) if isinstance(node, Spawn | Defer)]
+        inner = [each for each in self._effects if each.startswith(f"{function_id}.")]
+        if any([_calls(part, start.during) for part in (*later, *[self._symbols.functions[i][1].body for i in inner])]):
+            return False
+        return any([start.span[:2] < call.span[:2] for call in runs])
 
     def _is_in_other_arm(self, access: Access, function_id: str, start: Start) -> bool:
         """Whether a turn of a loop either starts something or makes an access, of what each turn has of its own."""

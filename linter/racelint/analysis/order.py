@@ -281,6 +281,9 @@ class Order:
         setters = {function, *[s.function for s in stores if kind == "field"]}
         if any(self._has_called(context, setter) for setter in setters):
             return True
+        asked = by_steps and kind == "field" and all([self.readiness.is_asked_for(store) for store in stores])
+        if asked and self._prefilling.is_made_filled(write, stores):
+            return True
         if by_steps and kind == "field" and context.starter is None and not context.is_external:
             makers = self._identity.makers(write.located.place.owner)  # what a library calls comes later
             return bool(makers) and all(any(self._leads(m, setter, MOST_STEPS) for setter in setters) for m in makers)

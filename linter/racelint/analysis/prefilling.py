@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from racelint.analysis.branching import arms
 from racelint.analysis.contexts import Contexts, Entry, targets
-from racelint.analysis.effects import NOTHING, CallSite, Effects, Start
+from racelint.analysis.effects import NOTHING, CallSite, Effects, Start, where_made
 from racelint.analysis.ending import ends_program
 from racelint.analysis.passing import comes_before, fails, is_heeded, passes
 from racelint.analysis.paths import rebased, root
@@ -23,7 +24,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import NONE, UNKNOWN, Captured, Field, Fresh, Global, Param, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Block, Build, Call, Const, Expr, Jump, Name, Op
+from racelint.model import Assign, Attr, Block, Build, Call, Const, Expr, Jump, Name, Op, TypeRef
 from racelint.record import records
 from racelint.span import Span
 
@@ -62,6 +63,7 @@ class Prefilling:
         self._fillings: dict[Place, Filling] = {}
         self._known: dict[tuple[str, Value, Entry], bool] = {}
         self._sure: dict[tuple[Place, Param, bool, int], bool] = {}
+        self._made_filled: dict[Place, bool] = {}
 
     def is_filled(self, write: Spot, stores: Sequence[Spot]) -> bool:
         """Whether who starts the context of a write, or starts who does, has filled in the field before.
@@ -77,6 +79,77 @@ class Prefilling:
             first = self._root(Frame(write.function, write.entry, write.access.span, path.base))
             self._known[key] = first is not None and self._is_filled_above(filling, first, MOST_STARTS)
         return self._known[key]
+
+    def is_made_filled(self, write: Spot, stores: Sequence[Spot]) -> bool:
+        """Whether all who make objects of a type fill the field in before anybody else knows them.
+
+        `db := newDB(); db.connect(); return &server{db: db}`, by what has started nothing until then.
+        """
+        place = write.located.place
+        if place not in self._made_filled:
+            filling, made = self._filling(place, stores), self._makers.get(place.owner, ())
+            self._made_filled[place] = (
+                bool(made)
+                and not self._is_held_by_value(place.owner)
+                and all([self._is_filled_where_made(filling, function, span, MOST_CALLS) for function, span in made])
+            )
+        return self._made_filled[place]
+
+    def _is_held_by_value(self, type_id: str) -> bool:
+        """Whether a struct may have an object of a type as a part: nobody makes that by itself."""
+        name = type_id.rpartition(":")[2]
+        fields = [field for _, record in self._symbols.types.values() for field in record.fields.values()]
+        written = [ref for field in fields if field.annotation is not None for ref in _values(field.annotation)]
+        return any([ref.rpartition(".")[2] == name for ref in written])
+
+    def _is_filled_where_made(self, filling: Filling, function: str, made: Span, steps: int) -> bool:
+        """Whether a function that makes an object, or gets it from who makes it, fills its field in, or else all that
+        get it from this one do.
+        """
+        sites = [each for each in self._effects[function].calls.values() if _is_made_at(each.receiver, function, made)]
+        if any([self._is_filled_first(filling, function, site) for site in sites]):
+            return True
+        reached = self._contexts.entries.get(function, {})
+        if steps == 0 or any([self._contexts.came(function, entry) is None for entry in reached]):
+            return False
+        callers = self._callers.get(function, ())
+        return bool(callers) and all(
+            [self._is_filled_where_made(filling, caller, span, steps - 1) for caller, span in callers]
+        )
+
+    @cached_property
+    def _makers(self) -> dict[str, list[tuple[str, Span]]]:
+        return where_made(self._effects)
+
+    @cached_property
+    def _callers(self) -> dict[str, list[tuple[str, Span]]]:
+        """The functions that call one, and where."""
+        found: dict[str, list[tuple[str, Span]]] = defaultdict(list)
+        for caller, effects in self._effects.items():
+            for span, callee in effects.calls:
+                if isinstance(callee, str):
+                    found[callee].append((caller, span))
+        return found
+
+    def _is_filled_first(self, filling: Filling, function_id: str, site: CallSite) -> bool:
+        """Whether a call that fills in the field of a new object is the first use of the variable that holds that, on
+        all ways but those that fail.
+        """
+        function, receiver = self._symbols.functions[function_id][1], site.receiver
+        calls = [node for node in records(function.body) if isinstance(node, Call) and node.span == site.span]
+        holding = [call.func.base for call in calls if isinstance(call.func, Attr) and isinstance(call.func.base, Name)]
+        if site.started or receiver is None or len(holding) != 1:
+            return False
+        inner = [self._symbols.functions[each][1].body for each in self._effects if each.startswith(f"{function_id}.")]
+        parts = records((function.body, *inner))
+        names = [part for part in parts if isinstance(part, Name) and part.name == holding[0].name]
+        targets = [t.span for stmt in records(function.body) if isinstance(stmt, Assign) for t in stmt.targets
+                   if isinstance(t, Name)]  # fmt: skip
+        if any([name.span[:2] < site.span[:2] and name.span not in targets for name in names]):
+            return False
+        heeds = self._is_heeded(function_id, site.span)
+        passed = passes(function.body, site.span, lambda jump: fails(function, jump), _never)
+        return passed and self._does_fill(filling, site, receiver, heeds=heeds)
 
     def _filling(self, place: Place, stores: Sequence[Spot]) -> Filling:
         if place not in self._fillings:
@@ -259,6 +332,19 @@ class Prefilling:
             return place.name in fields and not any(map(self._settled.is_changed, fields - {place.name}))
 
         return asks
+
+
+def _is_made_at(value: Value | None, function: str, span: Span) -> bool:
+    """Whether a value is an object that a function makes at a spot, or gets there from who does."""
+    return isinstance(value, Fresh) and value.site.function == function and value.site.span == span
+
+
+def _values(ref: TypeRef) -> Iterator[str]:
+    """The types in a written type of which it holds objects, not pointers."""
+    if ref.name != "*":
+        yield ref.name
+        for arg in ref.args:
+            yield from _values(arg)
 
 
 def _never(_: Expr) -> bool:

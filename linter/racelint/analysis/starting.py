@@ -86,7 +86,7 @@ class Starting(Tallies):
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", near: bool = False, again: bool = False,
         group: Value | None = None, through: tuple[str, Span] | None = None, covering: tuple[Held, ...] = (),
-        ended: bool = False,
+        ended: bool = False, during: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
@@ -94,7 +94,8 @@ class Starting(Tallies):
         is the one that runs it; `again` says that a library runs it there,
         once or again and again, `group` is what can be asked to wait until it has ended. `through` is the helper, and
         the spot there, that starts a function which calls this one; `covering` are locks that it holds until that has
-        ended. `ended` says that it has when the call at hand returns.
+        ended. `ended` says that it has when the call at hand returns. `during` are names of methods, while one of which
+        it runs.
         """
         args = tuple([tuple([self.shared_locals.get(v, v) for v in values]) for values in args])
         self.loose.pop(callee, None)
@@ -109,7 +110,7 @@ class Starting(Tallies):
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, near=near, again=again, group=group, running=state.running,
-            needs=state.conditions(), through=through, covering=covering, ended=ended,
+            needs=state.conditions(), through=through, covering=covering, ended=ended, during=during,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":
@@ -369,6 +370,7 @@ class Starting(Tallies):
                     queue=row.queue or queue,
                     near=row.near,
                     group=group,
+                    during=row.during,
                 )
         if row.kind == "task":
             for value in (*self.spread, *[v for given in values for v in self.contents.get(given, ())]):

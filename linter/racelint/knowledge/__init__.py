@@ -204,7 +204,8 @@ class StartRow:
     of one `queue` run one after the other. With `methods` it is an object, of which those are run. A program that
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
     `near` is true of what only the loop's own thread may do: it runs the callable, too. Who has called one of `stopped`
-    has waited for the one thread that runs the callables, until somebody calls one of `driving` again.
+    has waited for the one thread that runs the callables, until somebody calls one of `driving` again. What is
+    registered runs only while a method does that is named as one of `during`, and returns when all is done.
     """
 
     names: tuple[str, ...]
@@ -221,6 +222,7 @@ class StartRow:
     driven: tuple[str, ...] = ()
     driving: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    during: tuple[str, ...] = ()
     source: str = ""
 
 
