@@ -251,6 +251,7 @@ class Effects:
     begins_own: bool = False  # it starts a thread object that a field of its own instance holds
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
+    vague: set[Span] = field(default_factory=set)  # calls that may be of something besides the project's functions
     caught: bool = False  # the statement at hand stands in a try body that has handlers
     within: tuple[Call, ...] = ()  # the way to what a helper does with a container that it is given
     made: dict[tuple[Span, str], bool] = field(default_factory=dict)  # the project's objects made here; if in a loop
