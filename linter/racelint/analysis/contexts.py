@@ -51,6 +51,7 @@ class Context(Record):
     type: str = ""  # the class of that instance, if it is not its starter's own
     queue: str = ""  # what runs it and others of that name one after the other
     near: bool = False  # only the thread of the loop that runs it may start it
+    begins: str = ""  # the library, and its method, before whose call it is not there: "library.Method"
 
     @property
     def is_loop(self) -> bool:

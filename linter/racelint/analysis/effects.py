@@ -170,6 +170,7 @@ class Start(Record):
     through: tuple[str, Span] | None = None  # the helper that starts what calls it, and where: `go func() { f() }()`
     covering: tuple[Held, ...] = ()  # the locks that a coroutine holds which awaits it there and then
     told: Told = UNTOLD  # what has been done with channels by then: surely, and perhaps
+    begins: str = ""  # the library, and its method, before whose call it does not run: "library.Method"
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""

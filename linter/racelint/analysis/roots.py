@@ -93,6 +93,7 @@ class Roots:
             type=type_id,
             queue=start.queue,
             near=start.near,
+            begins=start.begins,
         )
 
     def _is_of_several(self, start: Start, made: Fresh, starter: str) -> bool:

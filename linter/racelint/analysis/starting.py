@@ -86,6 +86,7 @@ class Starting(Tallies):
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", near: bool = False, again: bool = False,
         group: Value | None = None, through: tuple[str, Span] | None = None, covering: tuple[Held, ...] = (),
+        begins: str = "",
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
@@ -108,7 +109,7 @@ class Starting(Tallies):
         start = Start(
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, near=near, again=again, group=group, running=state.running,
-            needs=state.conditions(), through=through, covering=covering,
+            needs=state.conditions(), through=through, covering=covering, begins=begins,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":
@@ -357,6 +358,7 @@ class Starting(Tallies):
                     alone=bool(executors) and all(map(self._is_single, executors)),
                     queue=row.queue or queue,
                     near=row.near,
+                    begins=row.begins,
                     group=group,
                 )
         if row.kind == "task":

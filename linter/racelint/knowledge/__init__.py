@@ -203,7 +203,7 @@ class StartRow:
     If it is `assigned`, the names are those of attributes, and it is a callable that is stored there. All callables
     of one `queue` run one after the other. With `methods` it is an object, of which those are run. A program that
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
-    `near` is true of what only the loop's own thread may do: it runs the callable, too.
+    `near` is true of what only the loop's own thread may do: it runs the callable, too. `begins` is as in an EntryRow.
     """
 
     names: tuple[str, ...]
@@ -219,6 +219,7 @@ class StartRow:
     methods: tuple[str, ...] = ()
     driven: tuple[str, ...] = ()
     driving: tuple[str, ...] = ()
+    begins: str = ""
     source: str = ""
 
 
@@ -236,7 +237,8 @@ class EntryRow:
     have, 0 if that does not matter. `served` are the functions that make what calls methods of `bases`: if all calls of
     them in a file give it a pool of one worker, those of the file's classes are called one at a time. `registers` names
     generated functions of the program, the second parameter of which is an interface: all methods that it asks for are
-    called, of whatever type has them.
+    called, of whatever type has them. `begins` is a library's path and the name of a method ("library.Method"): before
+    that is called on something out of this library nothing is called.
     """
 
     kind: str
@@ -255,6 +257,7 @@ class EntryRow:
     queue: str = ""
     served: tuple[str, ...] = ()
     workers: str = ""
+    begins: str = ""
     results: int = 0
     source: str = ""
 
