@@ -80,6 +80,8 @@ class Calls(Replay, Library):
                 self.registered(call, args, keywords)
         self.tell_of_context("close", call.func, call.span, state)
         special = self._special(call, callees, args, state)
+        if special is not None or not all([isinstance(c, FunctionValue) for c in callees]):
+            self.effects.vague.add(call.span)
         if special is not None:
             return special
         results = self._apply_each(callees, args, keywords, call.span, state)

@@ -172,6 +172,7 @@ class Start(Record):
     told: Told = UNTOLD  # what has been done with channels by then: surely, and perhaps
     ended: bool = False  # it has ended when the call that starts it returns
     during: tuple[str, ...] = ()  # it runs only while a library's method of one of these names does
+    begins: str = ""  # the library, and its method, before whose call it does not run: "library.Method"
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""
@@ -253,6 +254,7 @@ class Effects:
     begins_own: bool = False  # it starts a thread object that a field of its own instance holds
     looped: bool = False  # the statement at hand stands in a loop
     discarded: Span | None = None  # the call whose result the statement at hand throws away
+    vague: set[Span] = field(default_factory=set)  # calls that may be of something besides the project's functions
     caught: bool = False  # the statement at hand stands in a try body that has handlers
     within: tuple[Call, ...] = ()  # the way to what a helper does with a container that it is given
     made: dict[tuple[Span, str], bool] = field(default_factory=dict)  # the project's objects made here; if in a loop

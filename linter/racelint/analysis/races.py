@@ -42,6 +42,7 @@ from racelint.analysis.importing import Importing
 from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
+from racelint.analysis.neverfailing import NeverFailing
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.outcomes import Outcomes
@@ -110,6 +111,7 @@ class Races:
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
+        self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
@@ -209,6 +211,10 @@ class Races:
             return Silence.UNREACHED
         if self._endless_waits.come_before(write) or self._endless_waits.come_before(other):
             return Silence.UNREACHED
+        if self._never_failing.is_never_done(write) or self._never_failing.is_never_done(other):
+            return Silence.UNREACHED
+        if self._never_failing.stays_nothing(place):
+            return Silence.HARMLESS
         if self.choices.exclude(write, other):
             return Silence.ORDERED
         if shape == "update-update" and self._are_steps(place, write, other):

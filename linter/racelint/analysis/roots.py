@@ -94,6 +94,7 @@ class Roots:
             queue=start.queue,
             near=start.near,
             ended=start.ended,
+            begins=start.begins,
         )
 
     def _is_of_several(self, start: Start, made: Fresh, starter: str) -> bool:
