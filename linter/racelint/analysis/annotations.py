@@ -22,6 +22,7 @@ class Annotations:
     def __init__(self, symbols: Symbols, knowledge: Knowledge) -> None:
         self._symbols = symbols
         self._knowledge = knowledge
+        self._asking: set[str] = set()  # whose values are asked for at the moment
 
     def declared(self, function_id: str, annotation: TypeRef, steps: int = STEPS) -> TypeOf | None:
         """The type an annotation names, seen from a function."""
@@ -62,11 +63,13 @@ class Annotations:
         return found
 
     def is_value(self, type_id: str) -> bool:
-        """Whether variables of a type hold the object itself."""
+        """Whether variables of a type hold the object itself: not if it is made of itself, `type t map[string]t`."""
         record = self._symbols.types[type_id][1]
-        if record.by_value or record.underlying is None:
+        if record.by_value or record.underlying is None or type_id in self._asking:
             return record.by_value
+        self._asking.add(type_id)
         inner = self.structure(ClassType(type_id))
+        self._asking.discard(type_id)
         return isinstance(inner, ClassType) and self._symbols.types[inner.type][1].by_value
 
     def _name_of(self, module: str, ref: TypeRef) -> str:
