@@ -52,7 +52,6 @@ class Context(Record):
     queue: str = ""  # what runs it and others of that name one after the other
     near: bool = False  # only the thread of the loop that runs it may start it
     ended: bool = False  # it has ended when the call by which its starter starts it returns
-    begins: str = ""  # the library, and its method, before whose call it is not there: "library.Method"
 
     @property
     def is_loop(self) -> bool:

@@ -172,7 +172,6 @@ class Start(Record):
     told: Told = UNTOLD  # what has been done with channels by then: surely, and perhaps
     ended: bool = False  # it has ended when the call that starts it returns
     during: tuple[str, ...] = ()  # it runs only while a library's method of one of these names does
-    begins: str = ""  # the library, and its method, before whose call it does not run: "library.Method"
 
     def knows(self) -> Iterator[Value]:
         """What it has from its start: its receiver and its arguments."""

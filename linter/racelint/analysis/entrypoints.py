@@ -129,7 +129,7 @@ class EntryPoints:
                 receiver = FRESH if each else SHARED
                 many = row.many and row.kind == "handler"
                 many = many or self._has_workers(function_id, row)
-                yield Context(row.kind, function_id, None, None, many, receiver, queue=row.queue, begins=row.begins)
+                yield Context(row.kind, function_id, None, None, many, receiver, queue=row.queue)
 
     def _is_made_for_each(self, type_id: str, row: EntryRow) -> bool:
         """Whether all who make objects of a type take themselves what the library gives for each request.

@@ -94,7 +94,6 @@ class Roots:
             queue=start.queue,
             near=start.near,
             ended=start.ended,
-            begins=start.begins,
         )
 
     def _is_of_several(self, start: Start, made: Fresh, starter: str) -> bool:

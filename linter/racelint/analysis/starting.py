@@ -86,7 +86,7 @@ class Starting(Tallies):
         self, callee: Value, kind: str, span: Span, state: State, *, many: bool = False, args: tuple[Values, ...] = (),
         alone: bool = False, queue: str = "", near: bool = False, again: bool = False,
         group: Value | None = None, through: tuple[str, Span] | None = None, covering: tuple[Held, ...] = (),
-        ended: bool = False, during: tuple[str, ...] = (), begins: str = "",
+        ended: bool = False, during: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         """A callable is made to run elsewhere or later; `alone` if never beside another one of its kind.
 
@@ -111,7 +111,6 @@ class Starting(Tallies):
             callee, kind, span, many and not alone, looped, args, loop=loop, joined=state.joined, endless=endless,
             held=state.held, queue=queue, near=near, again=again, group=group, running=state.running,
             needs=state.conditions(), through=through, covering=covering, ended=ended, during=during,
-            begins=begins,
         )  # fmt: skip
         known = (getattr(callee, "receiver", None), *[v for values in args for v in values])
         if kind != "process":
@@ -370,7 +369,6 @@ class Starting(Tallies):
                     alone=bool(executors) and all(map(self._is_single, executors)),
                     queue=row.queue or queue,
                     near=row.near,
-                    begins=row.begins,
                     group=group,
                     during=row.during,
                 )

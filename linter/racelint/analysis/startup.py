@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from racelint.analysis.beginnings import Beginnings
 from racelint.analysis.branching import are_alternatives, loops_around
 from racelint.analysis.contexts import Contexts, Entry, targets
 from racelint.analysis.effects import Effects, where_made
@@ -45,11 +44,10 @@ class Startup:
         self._effects = effects
         self._contexts = contexts
         self._memory = memory
-        self._begun = Beginnings(symbols, effects)
         self._waiting = {function for function, _ in memory.waiting}
         self._known: dict[tuple[int, int, str], bool] = {}
         self._leading: dict[tuple[Step, int, str], bool] = {}
-        self._reached: dict[tuple[str, bool, str], set[str]] = {}
+        self._reached: dict[tuple[str, bool], set[str]] = {}
         self._parted: dict[tuple[str, Span, Span], bool] = {}
 
     def precedes(self, spot: Spot, other: Spot) -> bool:
@@ -144,50 +142,40 @@ class Startup:
     def _leads_only_later(self, step: Step, index: int, called: str) -> bool:
         key = (step, index, called)
         if key not in self._leading:
-            self._leading[key] = any(
-                self._lead_later(step, index, begun, frozenset()) and not self._leads_before(step, begun, index)
-                for begun in self._beginnings(index, called)
-            )
+            found = self._all_lead_later(step, index, called, frozenset())
+            self._leading[key] = found and not self._leads_before(step, index, called)
         return self._leading[key]
 
-    def _leads_before(self, step: Step, begun: Sequence[tuple[str, Span]], index: int) -> bool:
-        """Whether a function may come, before one of its steps, to where a context begins, by any way.
-
-        What a library starts only where it has been told to begin is not there before that: nor what it leads to.
-        """
-        begins, context = {function for function, _ in begun}, self._contexts.roots[index]
-        told = context.begins if begun == self._begun.of(context) else ""
+    def _leads_before(self, step: Step, index: int, called: str) -> bool:
+        """Whether a function may come, before one of its steps, to where a context begins, by any way."""
+        begins = {function for function, _ in self._beginnings(index, called)}
         return any(
-            not begins.isdisjoint(self._below(callee, told=told))
-            for span, callee in _led_to(self._effects[step.function], told=told)
+            not begins.isdisjoint(self._below(callee))
+            for span, callee in _led_to(self._effects[step.function])
             if not self._goes_first(step.function, step.span, span)
         )
 
-    def _below(self, function: str, *, starts: bool = True, told: str = "") -> set[str]:
-        """What a function leads to by calls and starts, with itself; `told` is what starts do not count."""
-        key = (function, starts, told)
-        if key not in self._reached:
+    def _below(self, function: str, *, starts: bool = True) -> set[str]:
+        """What a function leads to by calls and starts, with itself."""
+        if (function, starts) not in self._reached:
             found, left = {function}, [function]
             while left:
                 effects = self._effects.get(left.pop())
-                led = _led_to(effects, starts=starts, told=told) if effects is not None else ()
-                below = {f for _, f in led} - found
+                below = {f for _, f in _led_to(effects, starts=starts)} - found if effects is not None else set()
                 found |= below
                 left += below
-            self._reached[key] = found
-        return self._reached[key]
+            self._reached[function, starts] = found
+        return self._reached[function, starts]
 
-    def _lead_later(
-        self, step: Step, index: int, begun: Sequence[tuple[str, Span]], seen: frozenset[int]
-    ) -> bool:  # fmt: skip
-        """Whether each way to where a context begins comes by a function behind one of its steps.
+    def _all_lead_later(self, step: Step, index: int, called: str, seen: frozenset[int]) -> bool:
+        """Whether each way to where a context is started, or registered, comes by a function behind one of its steps.
 
         What the context starts itself, or registers again, has been started first by somebody else.
         """
         seen |= {index}
         ways = [
             (entry, self._contexts.root(function, entry), self._contexts.steps(function, entry, span))
-            for function, span in begun
+            for function, span in self._beginnings(index, called)
             for entry in self._contexts.entries.get(function, ())
             if entry.context not in seen and not self._is_of_other_program(function, entry, step)
         ]
@@ -201,21 +189,14 @@ class Startup:
                 return self._goes_first(function, step.span, span)
         if self._contexts.roots[entry.context].is_external:
             return False
-        begun = self._beginnings(entry.context, root)
-        return any(self._lead_later(step, entry.context, each, seen) for each in begun)
+        return self._all_lead_later(step, entry.context, root, seen)
 
-    def _beginnings(self, index: int, called: str) -> Iterator[Sequence[tuple[str, Span]]]:
-        """Where a context is started, or its function registered, or the object made whose method a library calls.
-
-        What a library calls only when it has been told to begin comes behind that, too.
-        """
+    def _beginnings(self, index: int, called: str) -> Sequence[tuple[str, Span]]:
+        """Where a context is started, or its function registered, or the object made whose method a library calls."""
         context = self._contexts.roots[index]
-        if begun := self._begun.of(context):
-            yield begun
         if context.starter is not None and context.span is not None:
-            yield [(context.starter, context.span)]
-        else:
-            yield self._memory.registered(called) or self._made.get(self._symbols.owner_of(called), ())
+            return [(context.starter, context.span)]
+        return self._memory.registered(called) or self._made.get(self._symbols.owner_of(called), ())
 
     @cached_property
     def _made(self) -> dict[str, list[tuple[str, Span]]]:
@@ -243,9 +224,8 @@ class Startup:
         return first[:2] < second[:2] or are_alternatives(body, first, second)
 
 
-def _led_to(effects: Effects, *, starts: bool = True, told: str = "") -> Iterator[tuple[Span, str]]:
-    """What a function calls, or starts, and where; not what a library starts only when it is told to begin so."""
+def _led_to(effects: Effects, *, starts: bool = True) -> Iterator[tuple[Span, str]]:
+    """What a function calls, or starts, and where."""
     yield from ((span, callee) for span, callee in effects.calls if isinstance(callee, str))
     for start in effects.starts.values() if starts else ():
-        if not told or start.begins != told:
-            yield from ((start.span, target.function) for target in targets(start.callee))
+        yield from ((start.span, target.function) for target in targets(start.callee))

@@ -205,8 +205,7 @@ class StartRow:
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
     `near` is true of what only the loop's own thread may do: it runs the callable, too. Who has called one of `stopped`
     has waited for the one thread that runs the callables, until somebody calls one of `driving` again. What is
-    registered runs only while a method does that is named as one of `during`, and returns when all is done. `begins`
-    is as in an EntryRow.
+    registered runs only while a method does that is named as one of `during`, and returns when all is done.
     """
 
     names: tuple[str, ...]
@@ -224,7 +223,6 @@ class StartRow:
     driving: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     during: tuple[str, ...] = ()
-    begins: str = ""
     source: str = ""
 
 
@@ -243,8 +241,7 @@ class EntryRow:
     them in a file give it a pool of one worker, those of the file's classes are called one at a time. `registers` names
     generated functions of the program, the second parameter of which is an interface: all methods that it asks for are
     called, of whatever type has them. `takers` are names of methods by which a library takes the object, and of it
-    calls nothing but `methods`. `begins` is a library's path and the name of a method
-    ("library.Method"): before that is called on something out of this library nothing is called.
+    calls nothing but `methods`.
     """
 
     kind: str
@@ -264,7 +261,6 @@ class EntryRow:
     served: tuple[str, ...] = ()
     workers: str = ""
     takers: tuple[str, ...] = ()
-    begins: str = ""
     results: int = 0
     source: str = ""
 
