@@ -62,8 +62,10 @@ SETTER = ".setter"  # ends the qualified name of what runs where a property is a
 DATA = frozenset({"dict", "list", "set", "frozenset", "tuple", "str", "bytes", "int", "float"})
 CLOSED = ("object", "abc.", "enum.", "threading.", "typing.", "Exception", "ValueError", "RuntimeError")
 # Packages, files and types of Go that stand in for others in tests.
-STAND_INS = frozenset({"mock", "mocks", "fake", "fakes", "mockutil", "testing", "testutil", "testutils", "e2e"})
-DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake)|^(?:mock|fake)[A-Z]")
+STAND_INS = frozenset({
+    "mock", "mocks", "fake", "fakes", "dummy", "dummies", "mockutil", "testing", "testutil", "testutils", "e2e",
+})  # fmt: skip
+DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake|Dummy)|^(?:mock|fake|dummy)[A-Z]")
 TESTING = frozenset({"testing", "net/http/httptest"})  # what only tests use
 LINKS = 12  # re-exports followed before a name counts as unknown
 
