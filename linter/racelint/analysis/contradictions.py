@@ -1,6 +1,7 @@
 """Contradictions: ways to an access on which a test would have to come out both ways, of what nobody changes.
 
 `if up.streamed { up.send() } else { go up.send() }`, and in `send` `if up.streamed { parse() }`: no goroutine parses.
+Nor does one behind `if tracing { go parse() }`, with a flag of the package that is false for good.
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from racelint.analysis.branching import arms
 from racelint.analysis.contexts import Context, Contexts
 from racelint.analysis.effects import CallSite, Effects
 from racelint.analysis.places import Places
 from racelint.analysis.settled_tests import Answer, SettledTests
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.unset import FixedFlags
 from racelint.analysis.values import Captured, Field, FunctionValue, Param, Value, Values
-from racelint.model import Scalar
+from racelint.model import Function, Scalar
 from racelint.span import Span
 
 Asked: TypeAlias = tuple[str, tuple[str, ...]]  # a function, and its parameter with the fields that lead from it
 Found: TypeAlias = frozenset[tuple[Asked, bool, Scalar]]
 
+NEVER: Found = frozenset([(("", ()), False, True), (("", ()), False, False)])
 MOST_WAYS = 24  # calls that are looked at on all ways to an access
 
 
@@ -34,6 +38,7 @@ class Contradictions:
         self._effects = effects
         self._contexts = contexts
         self._tests = SettledTests(effects, late=True)
+        self._flags = FixedFlags(symbols)
         self._callers: dict[str, list[tuple[str, CallSite]]] | None = None
         self._asked: dict[tuple[str, Span], Found] = {}
         self._known: dict[tuple[int, str, Span], bool] = {}
@@ -43,10 +48,10 @@ class Contradictions:
         """Whether nothing that a context does leads to an access, from the tests before its start on."""
         index = spot.entry.context
         context, key = self._contexts.roots[index], (index, spot.function, spot.access.span)
+        found = self._asks(spot.function, spot.access.span)
         if context.starter is None or context.span is None:
-            return False
+            return _contradicts(found)
         if key not in self._known:
-            found = self._asks(spot.function, spot.access.span)
             self._left = MOST_WAYS
             self._known[key] = self._is_excluded(context, index, spot.function, found, ())
         return self._known[key]
@@ -145,8 +150,15 @@ class Contradictions:
             function = self._symbols.functions[function_id][1]
             answers = self._tests.for_good(function_id, function, span)
             named = [(self._asked_of(function_id, answer), answer) for answer in answers]
-            self._asked[key] = frozenset([(asked, a.equal, a.value) for asked, a in named if asked is not None])
+            found = [(asked, a.equal, a.value) for asked, a in named if asked is not None]
+            self._asked[key] = NEVER if self._is_ruled_out(function_id, function, span) else frozenset(found)
         return self._asked[key]
+
+    def _is_ruled_out(self, function_id: str, function: Function, span: Span) -> bool:
+        """Whether a test on the way to a spot, of flags that never change, always comes out the other way."""
+        module = self._symbols.functions[function_id][0].name
+        ways = arms(function.body, span, turns=True)
+        return any(self._flags.outcome(branch.test, module) is (arm != 0) for branch, arm in ways)
 
     def _asked_of(self, function_id: str, answer: Answer) -> Asked | None:
         """The parameter that a test's path leads from, of the function or of one around it."""

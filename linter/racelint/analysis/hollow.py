@@ -39,9 +39,20 @@ class Hollow:
         for function_id, effects in self._effects.items():
             body = self._symbols.functions[function_id][1].body
             for held, end in _sections(body, effects.holds):
+                if self._is_filled(effects, held.taken, end):
+                    continue
                 found = self._behind(function_id, self._places.lock(held.lock), end)
                 if found is not None:
                     yield found
+
+    def _is_filled(self, effects: Effects, start: Span, end: Span) -> bool:
+        """Whether a lock is given back by a function that does more than that: its body runs under the lock.
+
+        `mu.Lock(); func() { defer mu.Unlock(); work() }()`. Where a function takes it, too, both are a lock's own.
+        """
+        called = {site.span: site.callee for site in effects.calls.values() if isinstance(site.callee, str)}
+        callee = called.get(end)
+        return callee is not None and start not in called and len(self._symbols.functions[callee][1].body) > 1
 
     def _behind(self, function_id: str, lock: str, end: Span) -> Pair | None:
         own = sorted(self._spots(function_id), key=lambda spot: spot.access.span)

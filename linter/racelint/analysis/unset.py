@@ -1,7 +1,7 @@
 """Unset variables: pointers and maps of a package that only its tests give a value; in the program they are nil.
 
 `if generator != nil { return generator.Intn(n) }`, with a generator of a test's own: what would be done with it is
-never done.
+never done. Nor is what stands behind `if profiling { ... }`, with `var profiling = false` which nobody sets.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from racelint.analysis.paths import root
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import TESTING, Symbols
 from racelint.analysis.values import Global
-from racelint.model import Assign, Assigned, Build, Const, Expr, Function, Loop, Name, Op, Update
+from racelint.model import Assign, Assigned, Build, Const, Expr, Function, Logic, Loop, Name, Op, Update
 from racelint.record import records
 
 NIL_AT_FIRST = frozenset({"*", "map"})
 NOTHING = Const(None)
+FLAG, FALSE = "bool", Const(False)
+PROGRAM = "main"  # a package that nobody imports
 
 
 class Unset:
@@ -37,36 +39,88 @@ class Unset:
 
     def _is_nil(self, variable: Global) -> bool:
         """Whether code of its own package alone can set a variable, and none does that programs are built from."""
-        content = self._symbols.content(variable.module)
-        record = content.globals.get(variable.name)
-        if record is None or content.traits.duck_typed or variable.name[0].isupper():
+        record = self._symbols.content(variable.module).globals.get(variable.name)
+        if record is None or record.annotation is None or record.annotation.name not in NIL_AT_FIRST:
             return False
-        if record.annotation is None or record.annotation.name not in NIL_AT_FIRST:
-            return False
-        built = [f for s, f in self._symbols.functions.values() if s.name == variable.module and not s.left_out]
-        return not (
-            any(each.value != NOTHING for each in record.values)
-            or any(_may_set(function, variable.name) for function in built)
-            or any(_may_point(each, variable.name) for other in content.globals.values() for each in other.values)
-            or self._is_of_other_builds(variable)
-        )
-
-    def _is_of_other_builds(self, variable: Global) -> bool:
-        """Whether what the usual build leaves out, and no test, speaks of a variable."""
-        return any(
-            words.packages[0] == variable.module.partition("@")[0]
-            and not words.known
-            and TESTING.isdisjoint(words.packages)
-            and variable.name in words.mentions.split()
-            for words in self._symbols.words
-        )
+        nothing = all(each.value == NOTHING for each in record.values)
+        return nothing and _is_never_set(self._symbols, variable, NOTHING)
 
 
-def _may_set(function: Function, name: str) -> bool:
-    """Whether a function gives a variable of its module another value than nothing, or hands its address on."""
+class FixedFlags:
+    """Answers for flags of packages, constant or variable, that are what they have been declared to be for good."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._known: dict[Global, bool | None] = {}
+
+    def outcome(self, test: Expr, module: str) -> bool | None:
+        """How a test in a package always comes out; None if that is not known."""
+        match test:
+            case Name(name=name, scope="global"):
+                return self._value(module, name)
+            case Op(operator="not", operands=(operand,)):
+                found = self.outcome(operand, module)
+                return None if found is None else not found
+            case Op(operator="==" | "!=" as operator, operands=(one, Const(value=bool() as value))):
+                found = self.outcome(one, module)
+                return None if found is None else (found is value) is (operator == "==")
+            case Logic(operator=operator, operands=operands):
+                outcomes = {self.outcome(operand, module) for operand in operands}
+                decisive = operator == "or"
+                return decisive if decisive in outcomes else None if None in outcomes else not decisive
+            case _:
+                return None
+
+    def _value(self, module: str, name: str) -> bool | None:
+        """What a flag of a package always is."""
+        variable = Global(module, name)
+        if variable not in self._known:
+            self._known[variable] = self._find(variable)
+        return self._known[variable]
+
+    def _find(self, variable: Global) -> bool | None:
+        record = self._symbols.content(variable.module).globals.get(variable.name)
+        if record is None or (record.annotation is not None and record.annotation.name != FLAG):
+            return None
+        values = {each.value for each in record.values} or ({FALSE} if record.annotation is not None else set())
+        match values.pop() if len(values) == 1 else record.constant:
+            case Const(value=bool() as value) as declared if _is_never_set(self._symbols, variable, declared):
+                return value
+            case _:
+                return None
+
+
+def _is_never_set(symbols: Symbols, variable: Global, declared: Const) -> bool:
+    """Whether code of its own package alone can set a variable, and none that programs are built from gives it another
+    value than what it is declared with.
+    """
+    content = symbols.content(variable.module)
+    if content.traits.duck_typed or (variable.name[0].isupper() and content.package != PROGRAM):
+        return False
+    built = [f for s, f in symbols.functions.values() if s.name == variable.module and not s.left_out]
+    return not (
+        any(_may_set(function, variable.name, declared) for function in built)
+        or any(_may_point(each, variable.name) for other in content.globals.values() for each in other.values)
+        or _is_of_other_builds(symbols, variable)
+    )
+
+
+def _is_of_other_builds(symbols: Symbols, variable: Global) -> bool:
+    """Whether what the usual build leaves out, and no test, speaks of a variable."""
+    return any(
+        words.packages[0] == variable.module.partition("@")[0]
+        and not words.known
+        and TESTING.isdisjoint(words.packages)
+        and variable.name in words.mentions.split()
+        for words in symbols.words
+    )
+
+
+def _may_set(function: Function, name: str, declared: Const) -> bool:
+    """Whether a function gives a variable of its module another value than the first, or hands its address on."""
     for node in records(function.body):
         match node:
-            case Assign(targets=targets, value=value) if value != NOTHING and any(_is_it(t, name) for t in targets):
+            case Assign(targets=targets, value=value) if value != declared and any(_is_it(t, name) for t in targets):
                 return True
             case Update(target=target) | Loop(target=target) if target is not None and _is_it(target, name):
                 return True
