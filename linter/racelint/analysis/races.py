@@ -233,6 +233,8 @@ class Races:
             confidence = 1
         if shape in OF_TWO_STEPS and self._is_task_beside_thread(write, other):
             confidence = 1
+        if roots[write.entry.context].turn and roots[write.entry.context].turn == roots[other.entry.context].turn:
+            confidence = 1  # another server may have requests overlap
         if confidence > 1 and self._cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
         if self.memory.governs(write.function) and self._is_roundabout(write, other):
