@@ -533,8 +533,8 @@ class Traits(Record):
     `deep_copy` is what people write to copy an object with all that is in it. `scalars` are the types, as they are
     written, of numbers, truth values and texts: who reads one has read all that is in it; `texts` are those
     of them that take more than one word. `live_views`: what the methods of a container give to be walked follows its
-    changes (else, in Python 2, it is a list). `outdated` are the modules that a file cannot be without and that only an
-    earlier edition has.
+    changes (else, in Python 2, it is a list). `outdated` are the modules, and the names out of
+    others ("module.name"), that a file cannot be without and that only an earlier edition has.
     """
 
     atomic_steps: bool = True

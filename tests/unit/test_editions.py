@@ -46,6 +46,8 @@ def lines(folder, others):
         (("def f(:\n", "def f(:\n", "def f(:\n"), [8, 13]),
         (("import Queue\n", "import json, urllib2\n", "from ConfigParser import NoOptionError\n"), [13]),
         (("import Queue\n", "import urllib2\n", "for i in d.iteritems():\n    pass\n"), [13]),
+        (("from itertools import izip\n", "from string import maketrans\n", "import Queue\n"), [13]),
+        (("from .itertools import izip\n", "from string import digits\n", "import Queue\n"), [8, 13]),
         (("try:\n    import Queue\nexcept ImportError:\n    import queue\n",) * 3, [8, 13]),
         (("import Queue.local\n", "import urllib2s\n", "from urlparse.other import a\n"), [8, 13]),
     ],

@@ -51,6 +51,7 @@ class Context(Record):
     type: str = ""  # the class of that instance, if it is not its starter's own
     queue: str = ""  # what runs it and others of that name one after the other
     near: bool = False  # only the thread of the loop that runs it may start it
+    turn: str = ""  # what serves it and others of that name one at a time, as far as the program has it served
     ended: bool = False  # it has ended when the call by which its starter starts it returns
 
     @property

@@ -11,6 +11,7 @@ from racelint.analysis.edges import Edges
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import FRESH, OWN, SHARED
 from racelint.analysis.product import Product
+from racelint.analysis.serving import Serving
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import RESULTS, LibraryType
 from racelint.analysis.types import Types
@@ -36,10 +37,12 @@ class EntryPoints:
         edges: Edges,
         product: Product,
         settings: frozenset[str],
+        serving: Serving,
     ) -> None:
         self._symbols = symbols
         self._product = product
         self._settings = settings
+        self._serving = serving
         self._callers: dict[str, set[str]] = defaultdict(set)
         self._makers: dict[str, set[str]] = defaultdict(set)  # by the type that they make
         self._types = types
@@ -67,17 +70,17 @@ class EntryPoints:
             line = self._symbols.ancestors(type_id)
             if not source.reported or not any(_is_one_of(ancestor, row.bases) for ancestor in line):
                 continue
-            queue = row.queue or self._queue(row, source)
+            queue, turn = row.queue or self._queue(row, source), self._serving.of(row)
             for name, qualname in record.methods.items():
                 function = self._symbols.functions[f"{source.name}:{qualname}"][1]
                 if _is_meant(function, row) and any(fnmatch.fnmatchcase(name, pattern) for pattern in row.methods):
                     receiver = {"call": FRESH, "own": OWN}.get(row.instance, SHARED)
                     where = (row.kind, f"{source.name}:{qualname}", None, None)
-                    yield Context(*where, row.kind == "handler" and not queue, receiver, queue=queue)
+                    yield Context(*where, row.kind == "handler" and not queue, receiver, queue=queue, turn=turn)
 
     def _queue(self, row: EntryRow, source: Source) -> str:
         """What calls the methods of a file's classes one at a time: the server that it makes, with one worker."""
-        if not row.served or not self._asks_for(source, row.served):
+        if not row.served or row.overlaps or not self._asks_for(source, row.served):
             return ""
         calls = [
             node
@@ -241,7 +244,8 @@ class EntryPoints:
             for decorator in function.decorators:
                 named = decorator.func if isinstance(decorator, Call) else decorator
                 if self._library_name(source.name, named) in row.decorators:
-                    yield Context(row.kind, function_id, None, None, row.many, SHARED, queue=row.queue)
+                    turn = self._serving.of(row)
+                    yield Context(row.kind, function_id, None, None, row.many, SHARED, queue=row.queue, turn=turn)
 
     def _library_name(self, module: str, expr: Expr) -> str:
         """What an expression of a module means in a library, also by the type of its object: `app.route`."""

@@ -19,6 +19,7 @@ from racelint.analysis.places import Places
 from racelint.analysis.product import Product
 from racelint.analysis.receivers import Receivers
 from racelint.analysis.roots import Roots
+from racelint.analysis.serving import Serving
 from racelint.analysis.singles import Singles
 from racelint.analysis.spreading import Spreading
 from racelint.analysis.summaries import Summaries
@@ -75,6 +76,7 @@ class Finder:
             self._edges,
             self._product,
             self._knowledge.sharing.names("setting"),
+            Serving(self._symbols, self._types, self._knowledge.sharing.names("serves")),
         )
         entered = [*points.of_libraries(self._knowledge.concurrency.entries), *points.decorated()]
         known = {context.function for context in entered}

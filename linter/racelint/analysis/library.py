@@ -34,12 +34,13 @@ from racelint.analysis.values import (
     View,
 )
 from racelint.knowledge import Container, LibraryFunction
-from racelint.model import Call
+from racelint.model import Call, Eval
 from racelint.record import records
 from racelint.span import Span
 
 ATOMIC = "sync/atomic"
 UNTYPED_POINTER = "unsafe.Pointer"
+LISTS = frozenset({"filter", "map", "zip"})  # functions of Python 2 that give lists
 LAZY = ("iter", "view", "__")  # methods of Python 2 whose results follow the changes of a dict
 
 
@@ -62,7 +63,7 @@ class Library(Origins):
         if args and self.knowledge.does(name, "takes-one") is not None:
             self.use_next(args[0], call, state)
         row = self.knowledge.does(name, "calls-while-iterating")
-        if row is not None:
+        if row is not None and not self._is_never_walked(name, call):
             self._calls_while_iterating(row, args, keywords, call, state)
         self._note_repetition(name, args, keywords)
         if args and self.knowledge.walks(name, [n for n, given in keywords if given != (NONE,)]):
@@ -123,7 +124,7 @@ class Library(Origins):
                 made = lazy(name.rpartition(".")[2], tuple(sources))
                 if skipped and any([isinstance(value, FunctionValue | Partial) for value in first]):
                     self.calling.add(made)
-                return (made,)
+                return (made,) if self.traits.live_views or name not in LISTS else self._listed(made, site, state)
             case "view" if first:
                 return tuple([view(v, row.returns) for v in first])
             case "same" if len(args) > row.argument:
@@ -172,6 +173,22 @@ class Library(Origins):
                 return tuple([UNKNOWN if v == UNKNOWN else bounded(Partial(v, args[1:], keywords)) for v in first])
             case _:
                 return None
+
+    def _listed(self, made: Value, site: Site, state: State) -> Values:
+        """What goes over its sources at once, in Python 2, and gives a list of what it has found."""
+        if made in self.calling:
+            self._walk_all((made,), site.span, state)
+        else:
+            for container, _ in iterated(made):
+                self.note(container, "snapshot", site.span, state)
+        return (self.copied(made, site, "list"),)
+
+    def _is_never_walked(self, name: str, call: Span) -> bool:
+        """Whether a call makes an iterator that nobody gets: `map(self.drop, names)` as a statement runs nothing."""
+        if not self.traits.live_views or self.knowledge.does(name, "lazy") is None:
+            return False
+        thrown = [part.value for part in records(self.function.body) if isinstance(part, Eval)]
+        return any([isinstance(value, Call) and value.span == call for value in thrown])
 
     def _note_atomic(self, words: Values, kind: str, span: Span, state: State) -> None:
         """One step on a word, which only excludes other such steps: what all of them hold is the hardware's lock."""

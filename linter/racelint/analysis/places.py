@@ -184,13 +184,17 @@ class Places:
 
     def has_lock_of_tasks(self, type_id: str) -> bool:
         """Whether objects of a type have a lock between tasks: several of them use one object at once."""
+        return any(self._concurrency.locks[name].kind == "async" for name in self.locks_of(type_id))
+
+    def locks_of(self, type_id: str) -> list[str]:
+        """The types of a library's locks that objects of a type have in their fields."""
         if type_id not in self._symbols.types:
-            return False
+            return []
         line = [each.type for each in self._symbols.ancestors(type_id) if isinstance(each, TypeValue)]
         fields = [name for own in line for name in self._symbols.types[own][1].fields]
         found = [self.types.field(type_id, name) for name in fields]
-        rows = [self._concurrency.locks.get(each.name) for each in found if isinstance(each, LibraryType)]
-        return any(row is not None and row.kind == "async" for row in rows)
+        names = [each.name for each in found if isinstance(each, LibraryType)]
+        return [name for name in names if name in self._concurrency.locks]
 
     def _locate(self, path: Value) -> Located | None:
         depth = 0

@@ -13,6 +13,7 @@ from racelint.analysis.closing import Closing
 from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.contradictions import Contradictions
+from racelint.analysis.cooperating import Cooperating
 from racelint.analysis.deadlines import Deadlines
 from racelint.analysis.deadstores import DeadStores
 from racelint.analysis.documented import is_deliberate
@@ -127,6 +128,7 @@ class Races:
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, self._repeating, effects,
             Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
+        self._cooperating = Cooperating(symbols, places, contexts, self.ways)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
         self._same: dict[Place, bool] = {}
@@ -231,6 +233,10 @@ class Races:
             confidence = 1
         if shape in OF_TWO_STEPS and self._is_task_beside_thread(write, other):
             confidence = 1
+        if roots[write.entry.context].turn and roots[write.entry.context].turn == roots[other.entry.context].turn:
+            confidence = 1  # another server may have requests overlap
+        if confidence > 1 and self._cooperating.are_greenlets(write, other):
+            confidence = 1  # it takes a wait between two steps
         if self.memory.governs(write.function) and self._is_roundabout(write, other):
             confidence = min(confidence, PROVEN - 1)
         return Pair(place, write, other, shape, self.callers.evidence(write) if callers else "contexts", confidence)

@@ -238,10 +238,11 @@ class EntryRow:
     holds for such functions alone. `workers` names the field of a library's type, "package.Type.Field", in which the
     type that has the method says how many calls may run at once, if it says so. `results` is how many results they
     have, 0 if that does not matter. `served` are the functions that make what calls methods of `bases`: if all calls of
-    them in a file give it a pool of one worker, those of the file's classes are called one at a time. `registers` names
-    generated functions of the program, the second parameter of which is an interface: all methods that it asks for are
-    called, of whatever type has them. `takers` are names of methods by which a library takes the object, and of it
-    calls nothing but `methods`.
+    them in a file give it a pool of one worker, those of the file's classes are called one at a time. With `overlaps`
+    they serve the program: if all of its calls of them turn that option off, it takes one request at a time.
+    `registers` names generated functions of the program, the second parameter of which is an interface: all methods
+    that it asks for are called, of whatever type has them. `takers` are names of methods by which a library takes the
+    object, and of it calls nothing but `methods`.
     """
 
     kind: str
@@ -259,6 +260,7 @@ class EntryRow:
     only: str = ""
     queue: str = ""
     served: tuple[str, ...] = ()
+    overlaps: str = ""
     workers: str = ""
     takers: tuple[str, ...] = ()
     results: int = 0

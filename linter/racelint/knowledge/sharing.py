@@ -21,6 +21,8 @@ NAMES = {
     "looks-up",
     "puts-in",
     "one-thread",
+    "patches",
+    "serves",
     "setting",
     "sorts",
 }
@@ -121,6 +123,8 @@ class NameRow:
     "loads" modules by their names, "lists" what a module has or a class leads to without naming it, "serialises" what
     it is given, "catches-all" exceptions, "copies" a container, "shows" something to people only, "looks-up" or
     "puts-in" an entry of a cache. "one-thread" are packages: what imports one runs in one thread, whatever it starts.
+    "patches" puts greenlets in the place of threads, in the whole process.
+    "serves" are modules by which other servers run a program: it imports one, or has one of that name for them.
     "saves" is a method that writes down what its object holds, "reads-back" gives a new object of what was written.
     "sends" is a request to the server whose objects a cache has, which answers with what it has accepted.
     "setting" gives what the environment says, or its second argument if nobody sets it. "sorts" puts the elements of

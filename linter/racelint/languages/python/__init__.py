@@ -16,7 +16,7 @@ from racelint.finding import Fix, Remedy
 from racelint.languages import SourceProblem, notes, prose
 from racelint.languages.python import noted
 from racelint.languages.python.declarations import Lowering
-from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2, outdated
+from racelint.languages.python.edition import OLD, are_for_python_2, is_for_python_2, misses_names, outdated
 from racelint.languages.python.expressions import WORD
 from racelint.languages.python.libraries import libraries
 from racelint.languages.python.text import decode, encoding, import_root, module_name
@@ -80,9 +80,10 @@ class Python:
             sys.setrecursionlimit(max(limit, DEPTH))
             count = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
             module = lowering.module(tree, comments, _is_generated(data[:HEAD]), count)
-            traits = OLD if is_for_python_2(data) else module.traits
+            missed = outdated(data, module)
+            traits = OLD if misses_names(missed) or is_for_python_2(data) else module.traits
             words = " ".join(sorted(_words(text, module)))
-            return module._replace(traits=traits._replace(outdated=outdated(data, module)), words=words)
+            return module._replace(traits=traits._replace(outdated=missed), words=words)
         except RecursionError:
             raise SourceProblem("too-deep", "expressions or blocks are nested too deeply to analyse") from None
         finally:

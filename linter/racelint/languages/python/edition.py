@@ -13,10 +13,28 @@ MOVED = frozenset(  # modules that have other names in Python 3
         "__builtin__", "cPickle", "cStringIO", "cookielib", "copy_reg", "httplib", "urllib2", "urlparse", "xmlrpclib",
     }
 )  # fmt: skip
+LOST = {  # names that only Python 2 has in modules that both have
+    "itertools": frozenset({"ifilter", "ifilterfalse", "imap", "izip", "izip_longest"}),
+    "os": frozenset({"getcwdu"}),
+    "string": frozenset({"atof", "atoi", "atol", "join", "letters", "lowercase", "maketrans", "split", "uppercase"}),
+    "sys": frozenset({"maxint"}),
+    "types": frozenset(
+        {
+            "BooleanType", "ClassType", "DictType", "FileType", "FloatType", "InstanceType", "IntType", "ListType",
+            "LongType", "StringType", "StringTypes", "TupleType", "UnicodeType",
+        }
+    ),
+    "urllib": frozenset({"quote", "quote_plus", "unquote", "unquote_plus", "urlencode", "urlopen", "urlretrieve"}),
+}  # fmt: skip
 OLD_NAME = b"(?:" + b"|".join(name.encode() for name in sorted(MOVED)) + rb")\b"
 IMPORTED = re.compile(
     rb"^(?:import (?:[\w.]+, *)*" + OLD_NAME + rb"(?!\.)|from " + OLD_NAME + rb" import\b)", re.MULTILINE
 )
+TAKEN = re.compile(
+    b"^from (?:" + "|".join(LOST).encode() + rb") import +(?:\([^)]*|[^\n]*)\b(?:"
+    + "|".join(sorted(frozenset().union(*LOST.values()))).encode() + rb")\b",
+    re.MULTILINE,
+)  # fmt: skip
 ONLY_2 = re.compile(
     rb"\.(?:iter(?:items|values|keys)\(\)|has_key\()"
     rb"|\b" + GONE + rb"\("
@@ -44,10 +62,23 @@ def is_for_python_2(data: bytes) -> bool:
 
 
 def outdated(data: bytes, module: Module) -> frozenset[str]:
-    """The modules that a file imports at once, whatever runs it, and that have other names in Python 3."""
-    if IMPORTED.search(data) is None or FOR_BOTH.search(data) is not None:
+    """The modules, and names out of others, that a file imports at once, whatever runs it, and only Python 2 has."""
+    found = IMPORTED.search(data) is not None, TAKEN.search(data) is not None
+    if not any(found) or FOR_BOTH.search(data) is not None:
         return frozenset()
-    return frozenset(imported.module for imported in module.imports.values()) & MOVED
+    imports = module.imports.values()
+    modules = frozenset(each.module for each in imports) & MOVED if found[0] else frozenset[str]()
+    if not found[1]:
+        return modules
+    return modules | {f"{i.module}.{i.name}" for i in imports if not i.level and i.name in LOST.get(i.module, ())}
+
+
+def misses_names(missed: frozenset[str]) -> bool:
+    """Whether what only Python 2 has, of what a file imports, are names of a module that both have.
+
+    Another module may be one of the program's own.
+    """
+    return any("." in name for name in missed)
 
 
 def are_for_python_2(modules: Sequence[Module], refused: Sequence[str]) -> bool:
@@ -55,7 +86,7 @@ def are_for_python_2(modules: Sequence[Module], refused: Sequence[str]) -> bool:
     old = [module for module in modules if not module.traits.live_views or module.traits.outdated]
     names = frozenset[str]().union(*[module.traits.outdated for module in old])
     unparsed = sum(REFUSED.match(message) is not None for message in refused)
-    # A module of the program's own may have one such name.
-    broken = unparsed + (sum(bool(module.traits.outdated) for module in old) if len(names) > 1 else 0)
+    sure = len(names) > 1 or misses_names(names)  # a module of the program's own may have one such name
+    broken = unparsed + (sum(bool(module.traits.outdated) for module in old) if sure else 0)
     found = unparsed + len(old)
     return broken > 1 and found >= FEWEST and found * SHARE >= len(modules) + len(refused)
