@@ -113,7 +113,7 @@ class Renewing:
         return all(kept) and bool(kept) and all([self.is_new(function, core(v), kind) for vs in kept for v in vs])
 
     def is_new(self, function_id: str, expr: Expr, kind: str | None = "") -> bool:
-        """Whether an expression makes an object, or calls what makes one, of a type if that is given, and tells nobody."""
+        """Whether an expression makes an object (of a type), or calls what makes one, and tells nobody."""
         if isinstance(expr, Make) or not isinstance(expr, Call):
             return isinstance(expr, Make)
         callee = self._symbols.meant(function_id, expr.func)
