@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
 from racelint.analysis.contexts import Context
+from racelint.analysis.conversions import Conversions
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import Effects
 from racelint.analysis.objects import FRESH, OWN, SHARED
@@ -45,6 +46,7 @@ class EntryPoints:
         self._serving = serving
         self._callers: dict[str, set[str]] = defaultdict(set)
         self._makers: dict[str, set[str]] = defaultdict(set)  # by the type that they make
+        self._conversions = Conversions(symbols, types, product)
         self._types = types
         self._effects = effects
         self._edges = edges
@@ -125,6 +127,8 @@ class EntryPoints:
             if function_id in self._product.effects and self._takes(function_id, row.signature):
                 if self._is_part(function_id, asked) or self._is_dispatched_to(function_id, asked, row):
                     continue
+                if self._is_delegated_to(function_id, row):
+                    continue
                 owner = self._symbols.owner_of(function_id)
                 if owner and self._symbols.making.is_only_tested(owner):
                     continue  # only tests have such objects
@@ -163,12 +167,34 @@ class EntryPoints:
         function = self._symbols.functions[function_id][1]
         if row.methods or not function.owner or function.name in asked or function.name in SERVING:
             return False
+        callers = self._callers_of(function_id)
+        return bool(callers) and all(self._takes(caller, row.signature) for caller in callers)
+
+    def _callers_of(self, function_id: str) -> Set[str]:
         if not self._callers:
             for caller, calls in self._edges.calls.items():
                 for callee, _ in calls:
                     self._callers[callee].add(caller)
-        callers = self._callers.get(function_id, set())
-        return bool(callers) and all(self._takes(caller, row.signature) for caller in callers)
+        return self._callers.get(function_id, set())
+
+    def _is_delegated_to(self, function_id: str, row: EntryRow) -> bool:
+        """Whether only what a library calls calls a method of the same kind, of an object that no library is given."""
+        owner = self._symbols.owner_of(function_id)
+        callers = self._callers_of(function_id) if row.takers and owner else set()
+        if not callers or not all([self._delegates(caller, owner, row) for caller in callers]):
+            return False
+        handed = {type_id for effects in self._product.effects.values() for type_id, _ in effects.handed}
+        if any([owner == each or owner in self._symbols.subtypes(each) for each in handed]):
+            return False
+        return not self._conversions.hide(owner)
+
+    def _delegates(self, caller: str, owner: str, row: EntryRow) -> bool:
+        """Whether a library calls a function on objects of another type that the program makes, too."""
+        other = self._symbols.owner_of(caller)
+        named = any(fnmatch.fnmatchcase(self._symbols.functions[caller][1].name, pattern) for pattern in row.methods)
+        if not named or other in ("", owner) or self._symbols.making.is_only_tested(other):
+            return False
+        return caller in self._product.effects and self._takes(caller, row.signature)
 
     def _has_workers(self, function_id: str, row: EntryRow) -> bool:
         """Whether the type that has a method says that several calls of it may run at once."""

@@ -15,6 +15,7 @@ from racelint.analysis.memory import OF_VARIABLE
 from racelint.analysis.objects import MAYBE, SHARED
 from racelint.analysis.paths import holder, object_of, root
 from racelint.analysis.places import Place, Places, of_threads
+from racelint.analysis.renewing import Renewing, core
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import ClassType
@@ -31,7 +32,7 @@ from racelint.analysis.values import (
     Value,
 )
 from racelint.analysis.ways import MOST_CALLS, Ways
-from racelint.model import Attr, Call, Expr, Item, Make, Name, Op
+from racelint.model import Attr, Call, Expr, Make, Name, Op
 from racelint.record import records
 from racelint.span import Span
 
@@ -51,6 +52,7 @@ class Identity:
         self._common = Common(symbols)
         self._inside = Inside(symbols, places)
         self._defined = DefinedTypes(symbols, effects, places, contexts)
+        self._renewing = Renewing(symbols, effects, places, contexts)
         self._sites = Counter(type_id for done in effects.values() for _, type_id in done.made)
         self._alone: dict[Global, bool] = {}  # variables whose objects are part of nothing
         self._pointed: dict[str, set[tuple[str, str]]] = {}  # variables, each with a method that is called on it
@@ -118,7 +120,9 @@ class Identity:
         """
         if first.located.type in self._contexts.singles or self._share(first, second):
             return False
-        return any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False))
+        if any(one != two for one, two in zip(self._homes(first), self._homes(second), strict=False)):
+            return True
+        return self._renewing.are_apart(first, second)
 
     def is_by_itself(self, first: Spot, second: Spot) -> bool:
         """Whether one side's object is a variable of a function, of which no pointer leads away, and the other's not.
@@ -272,7 +276,7 @@ class Identity:
             return False
         if self._is_value(variable):
             return True
-        made = [_core(assigned.value) for assigned in record.values]
+        made = [core(assigned.value) for assigned in record.values]
         return bool(made) and all(isinstance(value, Make) or _is_making(value) for value in made)
 
     def _is_value(self, variable: Global) -> bool:
@@ -308,15 +312,7 @@ class Identity:
         if not isinstance(name, str) or not self._inside.stays(function_id, name):
             return False
         bound = self._symbols.functions[function_id][1].bindings.get(name, ())
-        return all([self._is_new(function_id, _core(expr)) for expr in bound])
-
-    def _is_new(self, function_id: str, expr: Expr) -> bool:
-        """Whether an expression makes an object, or calls what makes one and tells nobody."""
-        if isinstance(expr, Make) or not isinstance(expr, Call):
-            return isinstance(expr, Make)
-        callee = self._symbols.meant(function_id, expr.func)
-        done = self._effects.get(callee.function) if isinstance(callee, FunctionValue) else None
-        return done is not None and bool(done.made) and not (done.exposed or done.escaped)
+        return all([self._renewing.is_new(function_id, core(expr)) for expr in bound])
 
     def is_of_one_maker(self, first: Spot, second: Spot) -> bool:
         """Whether one function has made the object of both sides, for one variable, as it starts what leads there."""
@@ -336,7 +332,7 @@ class Identity:
             if isinstance(path, Captured) and path.function != function:
                 _, maker = self._symbols.functions[path.function]
                 bound = maker.bindings.get(path.name, ())
-                made = [i for i in map(_core, bound) if isinstance(i, Make) or _is_making(i) or _is_copy(i)]
+                made = [i for i in map(core, bound) if isinstance(i, Make) or _is_making(i) or _is_copy(i)]
                 return (path.function, path.name) if bound and len(made) == len(bound) else None
             if isinstance(path, Fresh):
                 return path.site.function, path.site.span
@@ -560,13 +556,6 @@ def _holds_own_lock(spot: Spot) -> bool:
         return False
     owner = spot.located.place.owner
     return any(lock.rpartition(".")[0] == owner for lock in of_threads(spot.locks))
-
-
-def _core(expr: Expr) -> Expr:
-    """What an expression takes the address of, or one of its results."""
-    while isinstance(expr, Item) or (isinstance(expr, Op) and expr.operator == "address" and expr.operands):
-        expr = expr.base if isinstance(expr, Item) else expr.operands[0]
-    return expr
 
 
 def _variable_of(expr: Expr) -> str:
