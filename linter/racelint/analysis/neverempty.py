@@ -79,7 +79,7 @@ class NeverEmpty:
         body = self._symbols.functions[function][1].body
         literals = [part for part in records(body) if isinstance(part, Make) and part.span == made]
         given = [value for literal in literals for field, value in literal.fields if field == name]
-        return any(map(_is_something, given)) or self._is_completed(name, function, made)
+        return any(map(is_something, given)) or self._is_completed(name, function, made)
 
     def _is_completed(self, name: str, function: str, made: Span) -> bool:
         """Whether a function surely stores something in a field of what it has made before it goes on with it.
@@ -115,7 +115,7 @@ class NeverEmpty:
         )
 
 
-def _is_something(value: Expr) -> bool:
+def is_something(value: Expr) -> bool:
     """Whether a value is surely not nil, zero or false."""
     match value:
         case Const(value=known):
@@ -130,7 +130,7 @@ def _may_empty(node: object, name: str) -> bool:
     """Whether a statement or an expression may leave a field with nothing in it, or lets others do so."""
     match node:
         case Assign(targets=(Attr(name=field),), value=value) if field == name:
-            return not _is_something(value)
+            return not is_something(value)
         case Assign(targets=targets):
             parts = [part for each in targets for part in (each.parts if isinstance(each, Build) else (each,))]
             return any(isinstance(part, Attr) and part.name == name for part in parts)
@@ -150,7 +150,7 @@ def _completes(stmt: object, variable: str, name: str) -> bool:
     """Whether a statement stores something in a field of what a variable holds."""
     match stmt:
         case Assign(targets=(Attr(base=Name(name=base), name=field),), value=value):
-            return base == variable and field == name and _is_something(value)
+            return base == variable and field == name and is_something(value)
         case _:
             return False
 
