@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from racelint.analysis.alreadyset import AlreadySet
 from racelint.analysis.branching import are_alternatives
 from racelint.analysis.callers import Callers
 from racelint.analysis.contexts import EXTERNAL, Context, Contexts, Entry, targets
@@ -26,6 +27,7 @@ from racelint.analysis.succession import Succession
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Fresh
 from racelint.analysis.ways import Ways
+from racelint.knowledge import Knowledge
 from racelint.model import Function
 from racelint.span import Span
 
@@ -39,7 +41,7 @@ class Goroutines:
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
         identity: Identity, callers: Callers, strangers: Strangers, repeating: Repeating, importing: Importing,
-        own_runs: OwnRuns,
+        own_runs: OwnRuns, knowledge: Knowledge,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -54,6 +56,7 @@ class Goroutines:
         self._own_runs = own_runs
         self._succession = Succession(symbols, contexts)
         self._startup = Startup(symbols, effects, contexts, memory)
+        self._already_set = AlreadySet(symbols, effects, contexts, self._startup, knowledge)
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
@@ -73,6 +76,8 @@ class Goroutines:
         if self._startup.precedes(write, other) or self._startup.precedes(other, write):
             return Silence.ORDERED
         if self._startup.comes_first(write, other) or self._startup.comes_first(other, write):
+            return Silence.ORDERED
+        if self._already_set.excludes(write) or self._already_set.excludes(other):
             return Silence.ORDERED
         if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT

@@ -15,6 +15,7 @@ from racelint.analysis.identity import Identity
 from racelint.analysis.launching import Launching
 from racelint.analysis.lifecycle import is_lifecycle, is_registration
 from racelint.analysis.memory import STORES, Memory
+from racelint.analysis.neverempty import NeverEmpty
 from racelint.analysis.onceclosed import OnceClosed
 from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
@@ -59,6 +60,7 @@ class Order:
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
         self._over: dict[tuple[str, Entry, int], bool] = {}
         self.readiness = Readiness(symbols, effects, contexts, identity)
+        self._never_empty = NeverEmpty(symbols, effects, self.readiness.is_made_within)
         self._prefilling = Prefilling(symbols, effects, contexts, self.readiness.settled, places.knowledge)
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
@@ -270,6 +272,8 @@ class Order:
             return False
         if write.access.kind != "store" or not self._memory.sets_once(write.function, write.access):
             return False
+        if by_steps and self._never_empty.excludes(write):
+            return True
         if kind != "global" and not self._is_kept(write.located.place, spots):
             return False
         context = self._contexts.roots[write.entry.context]

@@ -121,7 +121,7 @@ class Races:
         importing = Importing(symbols)
         goroutines = Goroutines(
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers,
-            self._repeating, importing, OwnRuns(symbols, effects, places, contexts),
+            self._repeating, importing, OwnRuns(symbols, effects, places, contexts), places.knowledge,
         )  # fmt: skip
         self._importing = importing
         self._parallel = Parallel(

@@ -155,12 +155,12 @@ class Readiness:
             for span, type_id in self._effects[maker].made
             if type_id == fills.owner or type_id in self._symbols.subtypes(fills.owner)
         ]
-        if not made or self._is_made_within(fills.owner):
+        if not made or self.is_made_within(fills.owner):
             return False
         contexts = {write.entry.context, other.entry.context}
         return all([self._is_filled_by_maker(fills, maker, span, contexts) for maker, span in made])
 
-    def _is_made_within(self, type_id: str) -> bool:
+    def is_made_within(self, type_id: str) -> bool:
         """Whether structs of a type are parts of others, made with them."""
         if self._parts is None:
             fields = [f for _, record in self._symbols.types.values() for f in record.fields.values()]

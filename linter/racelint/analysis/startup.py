@@ -128,6 +128,16 @@ class Startup:
                     return True
         return False
 
+    def is_over_before(self, function: str, span: Span, other: Spot) -> bool:
+        """Whether a function that runs once is done with a spot before it goes on to all that leads to the context of
+        an access.
+        """
+        index, programs = other.entry.context, self._contexts.runs_once(function)
+        if self._contexts.roots[index].is_external or not isinstance(programs, frozenset) or not programs:
+            return False
+        called = self._contexts.root(other.function, other.entry)
+        return self._leads_only_later(Step(function, span, programs), index, called)
+
     def _comes_once(self, spot: Spot, step: Step) -> bool:
         """Whether neither a function, behind one of its steps, nor who calls it comes to an access once more."""
         for function, span in self._contexts.way(spot.function, spot.entry):
