@@ -237,7 +237,7 @@ class Replay(Locking, Origins, Owning, Touching):
                 tuple([v if kind is None else self._given_back(v, kind, site, state) for v in values])
                 for values, kind in zip(value.parts, declared.args, strict=True)
             ]
-            return Tuple(tuple(parts))
+            return Tuple(_told_apart(parts, Result(site, self.types.text(declared))))
         held = isinstance(declared, ClassType) and declared.value
         return self.own_copy(value, site.span, state, declared=declared) if held else value
 
@@ -597,3 +597,14 @@ def _is_of_copy(path: Value) -> bool:
     while isinstance(path, Field | Element):
         path = path.base
     return isinstance(path, Copy)
+
+
+def _told_apart(parts: list[Values], whole: Result) -> tuple[Values, ...]:
+    """The results of one call: two of one type of which nothing else is known are two parts of all, not one thing."""
+    found: list[Values] = []
+    for index, values in enumerate(parts):
+        before = {value for earlier in parts[:index] for value in earlier}
+        part = element(whole, Literal(index, "int"))
+        same = [isinstance(v, Result) and v.site == whole.site and v in before for v in values]
+        found.append(tuple([part if again else v for v, again in zip(values, same, strict=True)]))
+    return tuple(found)
