@@ -194,7 +194,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     process a job), shallow copies of the program's own state, in Go also of what a function is given (of 12 such
     reports one was right; of parts of a cluster's resources, `meta := pod.ObjectMeta`, medium), and what a function
     does of which no code of the repository speaks (of one that is private by its name no code but tests), in Go what
-    a method does of a type, in a package that the repository's programs use, that only such functions speak of.
+    a method does of a type, in a package that the repository's programs use, that only such functions speak of, and
+    what their functions do to the objects of a cache of such a type, of which they make none.
 
     ## Known limits
 

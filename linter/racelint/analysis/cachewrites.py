@@ -130,7 +130,8 @@ class CacheTeller:
             typed=not source.module.traits.duck_typed,
             far=1 + sum(not call.callee.startswith(f"{call.function}.") for call in change.calls),
             once=origin.kind in BEGINNINGS and self._is_once(write),
-            forgotten=any(self._is_forgotten(f) or self._is_of_nobody(f) for f in (write.function, change.function)),
+            forgotten=self._is_of_others(write)
+            or any(self._is_forgotten(f) or self._is_of_nobody(f) for f in (write.function, change.function)),
             handler=self._handler(write),
             of_object=origin.kind == "memo" and self._memos.is_of_object(origin.by),
             unsure=origin.kind == "memo" and self._memos.may_copy(origin.by),
@@ -146,6 +147,15 @@ class CacheTeller:
         source, function = symbols.functions[method]
         own = bool(function.owner) and not source.module.traits.duck_typed
         return own and symbols.making.is_never_made(symbols.owner_of(method))
+
+    def _is_of_others(self, write: CacheWrite) -> bool:
+        """Whether no program of the repository makes the cache, of a type that an interface stands for, but others may
+        who import its package; what programs run changes what they have themselves.
+        """
+        symbols, owner = self._describe.symbols, write.origin.owner
+        if owner not in symbols.types or symbols.types[owner][0].module.traits.duck_typed:
+            return False
+        return symbols.making.is_made_elsewhere(owner, symbols.outermost(write.function))
 
     def _is_of_resource(self, path: Value) -> bool:
         """Whether something is, or lies in, a part that all resources of a cluster have: `pod.ObjectMeta`."""

@@ -32,6 +32,7 @@ class Making:
         self._functions: set[Key] = set()  # those that others may call
         self._homes: dict[Key, set[str]] = defaultdict(set)  # the packages that declare a function
         self._speakers: dict[Key, set[Key]] | None = None  # of a name, those that speak of it
+        self._run: set[Key] | None = None  # what programs may run or make
         self._tested: set[str] = set()  # names of which tests speak
         self._generated: set[str] = set()  # and generated code
         self._is_of_program: Callable[[str], bool] = lambda package: False
@@ -69,6 +70,20 @@ class Making:
         makers = self._speakers_of(key)
         unspoken = bool(makers) and all(self._is_unspoken(maker, key, _package(module)) for maker in makers)
         return unspoken and key[1] not in self._tested | self._generated and self._is_of_program(module)
+
+    def is_made_elsewhere(self, type_id: str, user: str) -> bool:
+        """Whether programs of the repository run what uses a type, and nothing that they run speaks of the type.
+
+        Who imports their packages may make objects of it, as tests do. `user` is a function.
+        """
+        (module, _, qualname), (home, _, used) = type_id.partition(":"), user.partition(":")
+        key = _key(_package(module), qualname)
+        if self._run is None:
+            started = {each for each in self._spoken if "@" in each[1] or each[1] in STARTING}
+            self._run = self._follow(started)
+        if _package(module) in self._open or key[1] in self._generated or not self._is_of_program(module):
+            return False
+        return key in self._spoken and key not in self._run and _key(_package(home), used) in self._run
 
     def _is_unspoken(self, function: Key, made: Key, package: str) -> bool:
         """Whether nobody speaks of a package's function but what it makes."""
