@@ -95,7 +95,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     started thread and the callers of the public methods that nothing in the project calls. Silent: before the first
     start in the function that starts, after the join, objects that are fresh or each context's own, thread-locals,
     queues, events, multiprocessing. Hidden (low): what a function does of which its documentation says that it leaves
-    out a lock on purpose.
+    out a lock on purpose, or of a public one that only tests call it.
 
     An object that a function has made belongs to whoever it starts with it, if each has one of his own. It is shared if
     several have the same one (`Thread(target=work, args=(table,))` in a loop behind `table = {}`), or if the function

@@ -1,4 +1,6 @@
-"""What authors say: that many threads may use one object at once, or that a lock is left out on purpose."""
+"""What authors say: that many threads may use one object at once, that a lock is left out on purpose, or that only
+tests call something.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.lifecycle import is_lifecycle
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import TypeValue
+from racelint.model import Function
 
 SAFE = re.compile(
     r"^\s*(\w+\s+)?(an?\s+|provides\s+an?\s+)?(fully\s+|completely\s+)?thread[- ]?safe\b"
@@ -29,6 +32,26 @@ DELIBERATE = re.compile(
     r"|\brace\s+(\w+\s+){0,2}(is|are)\s+(benign|harmless|acceptable|tolerable|fine|ok|okay)\b",
     re.IGNORECASE,
 )
+
+SENTENCE = re.compile(r"[.:;!]\s+|\n\s*\n")
+OF_ITSELF = frozenset({
+    "this", "it", "used", "only", "just", "solely", "to", "exported", "exposed", "meant", "intended", "should", "for",
+})  # fmt: skip
+FOR_TESTS = re.compile(
+    r"\b(only|just|solely|exclusively)\s+(\w+\s+){0,4}(for|by|in|from|when|during)\s+((the|our|unit|e2e|integration)[\s-]+)*"
+    r"(unit)?test(s|ing)?\b(?!\W+(if|whether|that|for|of|the|an?|membership)\b)|\btest-only\b",
+    re.IGNORECASE,
+)
+
+
+def is_for_tests(function: Function) -> bool:
+    """Whether a function's documentation says of it that only tests call it."""
+    if not FOR_TESTS.search(function.doc):
+        return False
+    own = OF_ITSELF | {function.name.lower()}
+    sentences = [sentence.split() for sentence in SENTENCE.split(function.doc)]
+    said = [" ".join(words) for words in sentences if words and words[0].lower() in own]
+    return any(FOR_TESTS.search(sentence) for sentence in said)
 
 
 def is_deliberate(doc: str) -> bool:

@@ -315,7 +315,7 @@ class Guards:
             confidence = 1
         if may_overlap(breach.locks, other.locks):
             confidence = 1  # a lock that one of them holds, and the other one on some way
-        if self._races.is_left_over(breach) or self._races.is_left_over(other):
+        if any(self._races.is_left_over(spot) or self._races.is_for_tests(spot) for spot in (breach, other)):
             confidence = 1
         if self._is_foreign(place, lock, breach, other):
             confidence = 1  # in code that nobody had looked at before none of 21 such reports was right

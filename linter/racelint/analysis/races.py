@@ -15,7 +15,7 @@ from racelint.analysis.contexts import Contexts
 from racelint.analysis.contradictions import Contradictions
 from racelint.analysis.deadlines import Deadlines
 from racelint.analysis.deadstores import DeadStores
-from racelint.analysis.documented import is_deliberate
+from racelint.analysis.documented import is_deliberate, is_for_tests
 from racelint.analysis.effects import (
     CHOSEN,
     CONTAINERS,
@@ -289,6 +289,11 @@ class Races:
             return False
         return bool(self._importing.programs(source.name))
 
+    def is_for_tests(self, spot: Spot) -> bool:
+        """Whether callers come in by a function of which its documentation says that they are tests."""
+        root = self._contexts.root(spot.function, spot.entry)
+        return self._contexts.roots[spot.entry.context].is_external and is_for_tests(self._symbols.functions[root][1])
+
     def _is_doubtful(self, place: Place, shape: str, write: Spot, other: Spot) -> bool:
         """Whether it is open that the two ever meet on one object."""
         callers, roots = self.callers, self._contexts.roots
@@ -299,6 +304,8 @@ class Races:
         if self.identity.is_behind_decorators(write, other):
             return True
         if any(is_deliberate(self._symbols.functions[spot.function][1].doc) for spot in (write, other)):
+            return True
+        if self.is_for_tests(write) or self.is_for_tests(other):
             return True
         if callers.is_setting_up(write, other) or callers.is_setting_up(other, write):
             return True
