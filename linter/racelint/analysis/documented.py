@@ -39,7 +39,7 @@ OF_ITSELF = frozenset({
 })  # fmt: skip
 FOR_TESTS = re.compile(
     r"\b(only|just|solely|exclusively)\s+(\w+\s+){0,4}(for|by|in|from|when|during)\s+((the|our|unit|e2e|integration)[\s-]+)*"
-    r"(unit)?test(s|ing)?\b(?!\W+(if|whether|that|for|of|the|an?|membership)\b)|\btest[- ]only\b",
+    r"(unit)?test(s|ing)?\b(?!\W+(if|whether|that|for|of|the|an?|membership)\b)|\btest-only\b",
     re.IGNORECASE,
 )
 

@@ -320,7 +320,8 @@ class Memory:
                     return not running
                 return call[:2] < context.span[:2] and not running
         around = list(self._contexts.entries.get(context.starter or "", {}))
-        if self._contexts.roots[entry.context] is not context:  # what starts itself again has been started by others
+        if all(other.context != entry.context for other in around):
+            # what starts itself again has been started by others
             around = [other for other in around if self._contexts.roots[other.context] is not context]
         if any(other.context == entry.context for other in around):
             around = [
