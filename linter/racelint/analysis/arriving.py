@@ -15,7 +15,7 @@ from racelint.analysis.programs import Programs
 from racelint.analysis.symbols import MODULE, Symbols, argument
 from racelint.analysis.type_names import ClassType, LibraryType, TypeOf, project_class
 from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, TypeValue, Value
-from racelint.model import Attr, Build, Call, Cast, Closure, Const, Expr, Function, Item, Make, Name, Op
+from racelint.model import Attr, Build, Call, Cast, Closure, Const, Expr, Function, Item, Make, Name, Op, Parameter
 
 if TYPE_CHECKING:
     from racelint.analysis.types import Types
@@ -171,18 +171,31 @@ class Arriving:
         callee = self._symbols.meant(caller, call.func)
         if callee is not None or not isinstance(call.func, Attr):
             return callee == FunctionValue(function_id)
-        owner = project_class(self._types.expressions.of(caller, call.func.base))
+        found = self._types.expressions.of(caller, call.func.base)
+        owner = project_class(found)
+        if not self._takes(function_id, call) or (isinstance(found, LibraryType) and found.pointer):
+            return False
         if owner is None:
             return bool(self._symbols.owner_of(function_id))
         method = self._promoted(owner, call.func.name)
-        return method in (None, function_id) or self._is_like(method, function_id)
+        if method is None:
+            return self.is_interface(owner) or not self._symbols.is_ordered_by_steps(function_id)
+        return method == function_id or self._is_like(method, function_id)
+
+    def _takes(self, function_id: str, call: Call) -> bool:
+        """Whether a method may take as many arguments as a call gives; a call among them may give several."""
+        parameters = self._symbols.functions[function_id][1].parameters
+        if not self._symbols.is_ordered_by_steps(function_id) or any([p.kind == "variadic" for p in parameters]):
+            return True
+        several = len(call.args) == 1 and isinstance(call.args[0], Call)
+        return several or len(call.args) == len(parameters) - bool(self._symbols.owner_of(function_id))
 
     def _is_like(self, method: str | None, function_id: str) -> bool:
         """Whether an interface's method may mean another one, perhaps of a type that is only embedded in others."""
         if method is None or not self.is_interface(self._symbols.owner_of(method)):
             return False
         one, other = (self._symbols.functions[each][1].parameters for each in (method, function_id))
-        return len(one) == len(other)
+        return len(one) == len(other) and not any(map(_are_two_types, one[1:], other[1:]))
 
     def _stored(self, type_id: str, name: str) -> list[Source] | None:
         """What is stored in a field, by assignments and in literals."""
@@ -349,3 +362,11 @@ class Arriving:
         """The method that objects of a type have, unless what they embed decides that."""
         method = self._promoted(type_id, name)
         return None if method is None or self.is_interface(self._symbols.owner_of(method)) else method
+
+
+def _are_two_types(one: Parameter, other: Parameter) -> bool:
+    """Whether two parameters are written with types of other packages, and those are not the same."""
+    first, second = one.annotation, other.annotation
+    if first is None or second is None or not (first.module and second.module):
+        return False
+    return (first.module, first.name) != (second.module, second.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
+from racelint.analysis.aftermain import AfterMain
 from racelint.analysis.branching import loops_around
 from racelint.analysis.callers import Callers
 from racelint.analysis.catching import Catching
@@ -53,6 +54,7 @@ from racelint.analysis.parallel import Parallel
 from racelint.analysis.partialcopies import PartialCopies
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
+from racelint.analysis.processends import ProcessEnds
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
@@ -114,6 +116,8 @@ class Races:
         self._unset = Unset(symbols)
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
+        self._process_ends = ProcessEnds(symbols, places, effects, contexts)
+        self._after_main = AfterMain(symbols, self.order.signals)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
@@ -237,9 +241,16 @@ class Races:
             confidence = 1  # another server may have requests overlap
         if confidence > 1 and self._cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
+        if confidence > 1 and self._is_lost(write, other):
+            confidence = 1
         if self.memory.governs(write.function) and self._is_roundabout(write, other):
             confidence = min(confidence, PROVEN - 1)
         return Pair(place, write, other, shape, self.callers.evidence(write) if callers else "contexts", confidence)
+
+    def _is_lost(self, write: Spot, other: Spot) -> bool:
+        """Whether two accesses meet only as the program ends, where what comes of that is lost anyway."""
+        ends, after = self._process_ends, self._after_main
+        return ends.takes_last(write, other) or ends.takes_last(other, write) or after.does(write) or after.does(other)
 
     def _never_meet(self, write: Spot, other: Spot) -> Silence | None:
         """Why two accesses do not meet: two objects, one of them unknown to the other side, or some order."""

@@ -535,6 +535,11 @@ class Signals:
                                 self._firsts[found].append((function_id, entry, span))
         return sum(taken == taking for taken, _ in self._uses.get(channel, ()))
 
+    def closes(self, channel: Value) -> set[tuple[str, Span]]:
+        """Where a channel is closed, in which functions; nothing if anything is sent on it."""
+        only = self._count(channel, taking=False) == len(self._closes.get(channel, ()))
+        return self._closes[channel] if only else set()
+
     def first_givers(self, channel: Value) -> list[tuple[str, Entry, Span]]:
         """Who gives something to a channel without having received from it, in which state, and where."""
         self._count(channel, taking=False)

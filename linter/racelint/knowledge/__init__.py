@@ -28,7 +28,7 @@ DOES = {
     "walks", "cancellable", "endless", "is-done", "atomic", "tells-end", "sets", "asks", "finds-set", "claims", "swaps",
     "copies", "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
     "fills-itself", "gives-back", "counts", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
-    "gives-once", "refreshes", "makes-pipe", "closes-pipe", "reads-all",
+    "gives-once", "refreshes", "makes-pipe", "closes-pipe", "reads-all", "drops-requests", "signals", "until-signal",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
