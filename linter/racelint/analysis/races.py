@@ -61,6 +61,7 @@ from racelint.analysis.standing import Standing
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
+from racelint.analysis.unchanging import Unchanging
 from racelint.analysis.unset import Unset
 from racelint.analysis.values import Element, Global, Member, Param, Value
 from racelint.analysis.ways import NEAR, Ways
@@ -128,6 +129,7 @@ class Races:
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, self._repeating, effects,
             Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
+        self._unchanging = Unchanging(symbols, effects, contexts, goroutines.already_set, self.order.readiness)
         self._cooperating = Cooperating(symbols, places, contexts, self.ways)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
@@ -413,7 +415,9 @@ class Races:
                 alike = is_same_constant(write.access, other.access) and not self._is_helped(place, write, other)
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
-                return self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other)
+                if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):
+                    return True
+                return self._unchanging.is_seen_alike(place, write, other)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 if self._is_first(stored):

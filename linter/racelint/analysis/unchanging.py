@@ -1,0 +1,130 @@
+"""Unchanging: variables and fields that hold one constant from the start, whoever stores it there again.
+
+`func newQueue() *queue { q := &queue{}; q.limit = q.maxLimit(); return q }`, where `maxLimit` returns a constant: what
+stores `q.maxLimit()` there once more changes nothing that anybody could see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TypeAlias
+
+from racelint.analysis.alreadyset import AlreadySet, changes
+from racelint.analysis.contexts import Contexts
+from racelint.analysis.effects import Effects, where_made
+from racelint.analysis.neverempty import completing
+from racelint.analysis.places import Place
+from racelint.analysis.readiness import Readiness
+from racelint.analysis.spots import Spot
+from racelint.analysis.symbols import Symbols
+from racelint.model import Assign, Attr, Call, Cast, Const, Expr, Jump, Make, Name, Scalar
+from racelint.record import records
+from racelint.span import Span
+
+MOST_CALLS = 2  # that hand a constant on
+Worth: TypeAlias = tuple[type, Scalar]  # true is not 1
+
+
+class Unchanging:
+    """Finds stores that nobody can see, as the one constant that all of them store has been there before."""
+
+    def __init__(
+        self, symbols: Symbols, effects: Mapping[str, Effects], contexts: Contexts, already_set: AlreadySet,
+        readiness: Readiness,
+    ) -> None:  # fmt: skip
+        self._symbols = symbols
+        self._effects = effects
+        self._contexts = contexts
+        self._already_set = already_set
+        self._readiness = readiness
+        self._kept: dict[Place, bool] = {}
+
+    def is_seen_alike(self, place: Place, write: Spot, other: Spot) -> bool:
+        """Whether all that is stored in a place is one constant, and who reads it comes when that is there."""
+        if place.kind not in ("field", "global") or place.depth or not place.name[:1].islower():
+            return False  # other packages, and what decodes an object, may change what they see
+        if not self._symbols.is_ordered_by_steps(write.function) or not self._keeps_one(place):
+            return False
+        if other.is_write:
+            return True
+        if place.kind == "global":
+            return self._already_set.is_set_by_then(place.owner, place.name, other)
+        return self._is_set_where_made(place, other)
+
+    def _keeps_one(self, place: Place) -> bool:
+        if place not in self._kept:
+            stored = set(self._stored(place))
+            self._kept[place] = len(stored) == 1 and None not in stored
+        return self._kept[place]
+
+    def _stored(self, place: Place) -> Iterator[Worth | None]:
+        """All that the package of a variable, or of a field's type, stores there; None for what is no constant."""
+        module, owner = place.owner.partition(":")[0], place.owner.rpartition(":")[2]
+        for function_id, (source, function) in self._symbols.functions.items():
+            if source.name != module or not source.reported or (place.kind == "global" and function.is_initial):
+                continue
+            for node in records(function.body):
+                if changes(node, place.kind, place.name):
+                    is_plain = isinstance(node, Assign) and len(node.targets) == 1 and _is_it(node.targets[0], place)
+                    yield self._worth(function_id, node.value) if is_plain and isinstance(node, Assign) else None
+                elif isinstance(node, Make) and place.kind == "field":
+                    yield from (self._worth(function_id, value) for name, value in node.fields if name == place.name)
+                    if node.parts and node.type.name == owner:
+                        yield None
+
+    def _worth(self, function_id: str, expr: Expr, steps: int = MOST_CALLS) -> Worth | None:
+        """The constant that an expression is, whenever it is asked."""
+        match expr:
+            case Const(value=value):
+                return None if value is None else (type(value), value)
+            case Cast(value=inner):
+                return self._worth(function_id, inner, steps)
+            case Call(span=span) if steps:
+                return self._returned(function_id, span, steps - 1)
+            case Name() | Attr():
+                meant = self._symbols.meant(function_id, expr)
+                constant = self._symbols.constant(meant) if meant is not None else None
+                return None if constant is None else (type(constant.value), constant.value)
+            case _:
+                return None
+
+    def _returned(self, function_id: str, span: Span, steps: int) -> Worth | None:
+        """The constant that the one function of the program returns which a call may be of."""
+        effects = self._effects[function_id]
+        called = [site.callee for site in effects.calls.values() if site.span == span]
+        if len(called) != 1 or not isinstance(called[0], str) or span in effects.vague:
+            return None
+        body = self._symbols.functions[called[0]][1].body
+        returned = [node.value for node in records(body) if isinstance(node, Jump) and node.kind == "return"]
+        return self._worth(called[0], returned[0], steps) if len(returned) == 1 and returned[0] is not None else None
+
+    def _is_set_where_made(self, place: Place, other: Spot) -> bool:
+        """Whether all who make objects of a type give the field its value before they start what leads to an access."""
+        made = self._makers.get(place.owner, ())
+        return (
+            bool(made)
+            and not self._readiness.is_made_within(place.owner)
+            and all(self._is_set_by(place.name, *each, other.entry.context) for each in made)
+        )
+
+    @cached_property
+    def _makers(self) -> dict[str, list[tuple[str, Span]]]:
+        return where_made(self._effects)
+
+    def _is_set_by(self, name: str, function: str, made: Span, context: int) -> bool:
+        body, effects = self._symbols.functions[function][1].body, self._effects[function]
+        literals = [part for part in records(body) if isinstance(part, Make) and part.span == made]
+        if any(field == name for literal in literals for field, _ in literal.fields):
+            return True
+        stored = completing(body, made, name)
+        if stored is None or any(start.span[:2] < stored.span[:2] for start in effects.starts.values()):
+            return False
+        under = self._contexts.started_under
+        called = [site.callee for site in effects.calls.values() if site.span[:2] < stored.span[:2]]
+        return not any(context in under.get(each, ()) for each in called if isinstance(each, str))
+
+
+def _is_it(target: Expr, place: Place) -> bool:
+    """Whether a target is the variable, or the field, itself."""
+    return isinstance(target, Name if place.kind == "global" else Attr) and target.name == place.name
