@@ -21,7 +21,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.startup import Startup
 from racelint.analysis.symbols import Symbols
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Attr, Jump, Loop, Name, Op, Update
+from racelint.model import Assign, Attr, Jump, Loop, Make, Name, Op, Update
 from racelint.record import records
 from racelint.span import Span
 
@@ -172,6 +172,8 @@ def changes(node: object, kind: str, name: str) -> bool:
             found: object = targets
         case Update(target=target) | Loop(target=target):
             found = (target,)
+        case Op(operator="address", operands=(Make(), *_)):
+            return False  # of what is made there, whatever it holds
         case Op(operator="address", operands=operands):
             found = operands
         case _:

@@ -1,7 +1,8 @@
-"""Unchanging: variables and fields that hold one constant from the start, whoever stores it there again.
+"""Unchanging: variables and fields that hold one value from the start, whoever stores it there again.
 
 `func newQueue() *queue { q := &queue{}; q.limit = q.maxLimit(); return q }`, where `maxLimit` returns a constant: what
-stores `q.maxLimit()` there once more changes nothing that anybody could see.
+stores `q.maxLimit()` there once more changes nothing that anybody could see. Nor does `logger = h.log`, where all who
+make an `h` give it the package's variable `logger` itself.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from racelint.analysis.neverempty import completing
 from racelint.analysis.places import Place
 from racelint.analysis.readiness import Readiness
 from racelint.analysis.spots import Spot
-from racelint.analysis.symbols import Symbols
-from racelint.model import Assign, Attr, Call, Cast, Const, Expr, Jump, Make, Name, Scalar
+from racelint.analysis.symbols import Symbols, argument
+from racelint.analysis.values import FunctionValue
+from racelint.model import Assign, Attr, Call, Cast, Const, Expr, Function, Jump, Make, Name, Scalar
 from racelint.record import records
 from racelint.span import Span
 
 MOST_CALLS = 2  # that hand a constant on
+MOST_STEPS = 4  # fields and parameters through which a variable's value comes back to it
 Worth: TypeAlias = tuple[type, Scalar]  # true is not 1
 
 
@@ -39,12 +42,19 @@ class Unchanging:
         self._already_set = already_set
         self._readiness = readiness
         self._kept: dict[Place, bool] = {}
+        self._own: dict[Place, bool] = {}
 
     def is_seen_alike(self, place: Place, write: Spot, other: Spot) -> bool:
-        """Whether all that is stored in a place is one constant, and who reads it comes when that is there."""
+        """Whether all that is stored in a place is one constant, and who reads it comes when that is there; or what a
+        variable has held before.
+        """
         if place.kind not in ("field", "global") or place.depth or not place.name[:1].islower():
             return False  # other packages, and what decodes an object, may change what they see
-        if not self._symbols.is_ordered_by_steps(write.function) or not self._keeps_one(place):
+        if not self._symbols.is_ordered_by_steps(write.function):
+            return False
+        if place.kind == "global" and self._keeps_its_own(place):
+            return True
+        if not self._keeps_one(place):
             return False
         if other.is_write:
             return True
@@ -54,12 +64,65 @@ class Unchanging:
 
     def _keeps_one(self, place: Place) -> bool:
         if place not in self._kept:
-            stored = set(self._stored(place))
+            stored = {None if value is None else self._worth(by, value) for by, value in self._stored(place)}
             self._kept[place] = len(stored) == 1 and None not in stored
         return self._kept[place]
 
-    def _stored(self, place: Place) -> Iterator[Worth | None]:
-        """All that the package of a variable, or of a field's type, stores there; None for what is no constant."""
+    def _keeps_its_own(self, variable: Place) -> bool:
+        if variable not in self._own:
+            stored = list(self._stored(variable))
+            self._own[variable] = bool(stored) and all(
+                value is not None and self._is_its_own(by, value, variable, MOST_STEPS) for by, value in stored
+            )
+        return self._own[variable]
+
+    def _is_its_own(self, function_id: str, expr: Expr, variable: Place, steps: int) -> bool:
+        """Whether an expression is what a variable of a package holds: itself, or what has been given that before."""
+        source, function = self._symbols.functions[function_id]
+        match expr:
+            case Name(name=name, scope="global"):
+                return source.name == variable.owner and name == variable.name
+            case Name(name=name, scope="local") if steps and not function.owner and _is_kept(function, name):
+                return self._is_given_it(function_id, name, variable, steps - 1)
+            case Attr(base=Name(name=base), name=name) if steps and base == function.own and name[:1].islower():
+                place = Place("field", self._symbols.owner_of(function_id), name)
+                stored = list(self._stored(place))
+                return self._is_always_given(place) and all(
+                    value is not None and self._is_its_own(by, value, variable, steps - 1) for by, value in stored
+                )
+            case _:
+                return False
+
+    def _is_given_it(self, function_id: str, name: str, variable: Place, steps: int) -> bool:
+        """Whether all who call a function give it for a parameter what a variable holds."""
+        function = self._symbols.functions[function_id][1]
+        positions = [index for index, each in enumerate(function.parameters) if each.name == name]
+        calls = [
+            (caller, call)
+            for caller, call in self._symbols.called(function.name)
+            if self._symbols.meant(caller, call.func) == FunctionValue(function_id)
+        ]
+        given = [(caller, argument(call, index, name)) for caller, call in calls for index in positions]
+        return bool(given) and all(
+            value is not None and self._is_its_own(caller, value, variable, steps) for caller, value in given
+        )
+
+    def _is_always_given(self, place: Place) -> bool:
+        """Whether all literals of a type give its field something, and nobody makes one in another way."""
+        made = self._makers.get(place.owner, ())
+        return bool(made) and all(
+            any(
+                isinstance(part, Make) and part.span == span and place.name in dict(part.fields)
+                for part in records(self._symbols.functions[maker][1].body)
+            )
+            for maker, span in made
+        )
+
+    def _stored(self, place: Place) -> Iterator[tuple[str, Expr | None]]:
+        """All that the package of a variable, or of a field's type, stores there, and by which function.
+
+        None for what is not told.
+        """
         module, owner = place.owner.partition(":")[0], place.owner.rpartition(":")[2]
         for function_id, (source, function) in self._symbols.functions.items():
             if source.name != module or not source.reported or (place.kind == "global" and function.is_initial):
@@ -67,11 +130,11 @@ class Unchanging:
             for node in records(function.body):
                 if changes(node, place.kind, place.name):
                     is_plain = isinstance(node, Assign) and len(node.targets) == 1 and _is_it(node.targets[0], place)
-                    yield self._worth(function_id, node.value) if is_plain and isinstance(node, Assign) else None
+                    yield function_id, node.value if is_plain and isinstance(node, Assign) else None
                 elif isinstance(node, Make) and place.kind == "field":
-                    yield from (self._worth(function_id, value) for name, value in node.fields if name == place.name)
+                    yield from ((function_id, value) for name, value in node.fields if name == place.name)
                     if node.parts and node.type.name == owner:
-                        yield None
+                        yield function_id, None
 
     def _worth(self, function_id: str, expr: Expr, steps: int = MOST_CALLS) -> Worth | None:
         """The constant that an expression is, whenever it is asked."""
@@ -123,6 +186,11 @@ class Unchanging:
         under = self._contexts.started_under
         called = [site.callee for site in effects.calls.values() if site.span[:2] < stored.span[:2]]
         return not any(context in under.get(each, ()) for each in called if isinstance(each, str))
+
+
+def _is_kept(function: Function, parameter: str) -> bool:
+    """Whether a parameter holds what it was given: neither its function nor those nested in it assign to it."""
+    return not function.bindings.get(parameter) and f"{parameter}()" not in function.bindings
 
 
 def _is_it(target: Expr, place: Place) -> bool:
