@@ -7,6 +7,7 @@ make an `h` give it the package's variable `logger` itself.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
@@ -20,7 +21,7 @@ from racelint.analysis.readiness import Readiness
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols, argument
 from racelint.analysis.values import FunctionValue
-from racelint.model import Assign, Attr, Call, Cast, Const, Expr, Function, Jump, Make, Name, Scalar
+from racelint.model import Assign, Attr, Call, Cast, Const, Expr, Function, Jump, Loop, Make, Name, Op, Scalar, Update
 from racelint.record import records
 from racelint.span import Span
 
@@ -43,6 +44,7 @@ class Unchanging:
         self._readiness = readiness
         self._kept: dict[Place, bool] = {}
         self._own: dict[Place, bool] = {}
+        self._nodes: dict[str, Mapping[str, list[tuple[str, object]]]] = {}
 
     def is_seen_alike(self, place: Place, write: Spot, other: Spot) -> bool:
         """Whether all that is stored in a place is one constant, and who reads it comes when that is there; or what a
@@ -124,17 +126,28 @@ class Unchanging:
         None for what is not told.
         """
         module, owner = place.owner.partition(":")[0], place.owner.rpartition(":")[2]
-        for function_id, (source, function) in self._symbols.functions.items():
-            if source.name != module or not source.reported or (place.kind == "global" and function.is_initial):
+        named = self._named(module)
+        for function_id, node in (*named.get(place.name, ()), *named.get("", ())):
+            if place.kind == "global" and self._symbols.functions[function_id][1].is_initial:
                 continue
-            for node in records(function.body):
-                if changes(node, place.kind, place.name):
-                    is_plain = isinstance(node, Assign) and len(node.targets) == 1 and _is_it(node.targets[0], place)
-                    yield function_id, node.value if is_plain and isinstance(node, Assign) else None
-                elif isinstance(node, Make) and place.kind == "field":
-                    yield from ((function_id, value) for name, value in node.fields if name == place.name)
-                    if node.parts and node.type.name == owner:
-                        yield function_id, None
+            if changes(node, place.kind, place.name):
+                is_plain = isinstance(node, Assign) and len(node.targets) == 1 and _is_it(node.targets[0], place)
+                yield function_id, node.value if is_plain and isinstance(node, Assign) else None
+            elif isinstance(node, Make) and place.kind == "field":
+                yield from ((function_id, value) for name, value in node.fields if name == place.name)
+                if node.parts and node.type.name == owner:
+                    yield function_id, None
+
+    def _named(self, module: str) -> Mapping[str, list[tuple[str, object]]]:
+        """What may store in a package's variables and fields, by their names, and "" for literals without names."""
+        if module not in self._nodes:
+            found: dict[str, list[tuple[str, object]]] = defaultdict(list)
+            for function_id, (source, function) in self._symbols.functions.items():
+                for node in records(function.body) if source.name == module and source.reported else ():
+                    for name in set(_names(node)):
+                        found[name].append((function_id, node))
+            self._nodes[module] = dict(found)
+        return self._nodes[module]
 
     def _worth(self, function_id: str, expr: Expr, steps: int = MOST_CALLS) -> Worth | None:
         """The constant that an expression is, whenever it is asked."""
@@ -186,6 +199,17 @@ class Unchanging:
         under = self._contexts.started_under
         called = [site.callee for site in effects.calls.values() if site.span[:2] < stored.span[:2]]
         return not any(context in under.get(each, ()) for each in called if isinstance(each, str))
+
+
+def _names(node: object) -> Iterator[str]:
+    """The variables and fields in which a statement or an expression may store something."""
+    match node:
+        case Make(parts=parts, fields=fields):
+            yield from [name for name, _ in fields] + [""] * bool(parts)
+        case Assign(targets=found) | Op(operator="address", operands=found):
+            yield from [part.name for part in records(found) if isinstance(part, Name | Attr)]
+        case Update(target=target) | Loop(target=target):
+            yield from [part.name for part in records((target,)) if isinstance(part, Name | Attr)]
 
 
 def _is_kept(function: Function, parameter: str) -> bool:
