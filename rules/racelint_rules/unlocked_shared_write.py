@@ -334,13 +334,16 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     (`if node == c.self`), parameters of unknown origin, objects found in two fields or just put there, what is set once
     under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before
     callers come, what interfaces with a single method lead to, or those of which a type passes calls on under a lock,
-    if it is not known what arrives there; values that one function makes on demand, by whoever comes first (a map is
-    lost with its entries, and counts); two stores of one constant in a field, or of what lies there already, as all
-    callers give it (`parse(configFile)`); settings of the program that are stored again and again; fields that are only
-    added to, of types that keep figures by their name (`queryStats`); a number or a text that the other side reads for
-    a log only. Low is also what one goroutine that is started once stores once, if it had to be got first (a client, a
-    setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the function that
-    starts the one goroutine, or a caller of it, starts the other one, too.
+    if it is not known what arrives there; values that one function makes on demand, by whoever comes first (a map
+    is lost with its entries, and counts); two stores of one constant in a field, or, without a lock, in a variable
+    of the function whose own `go` statements start both goroutines, or of what lies there already, as all callers
+    give it (`parse(configFile)`) or as a field has been given it from that very variable (`logger = h.log`), or as
+    all that is ever stored there is one constant, first by the start-up or where the object is made; settings of
+    the program that are stored again and again; fields that are only added to, of types that keep figures by their
+    name (`queryStats`); a number or a text that the other side reads for a log only. Low is also what one goroutine
+    that is started once stores once, if it had to be got first (a client, a setting, no constant): who reads it
+    mostly waits for it in a way that cannot be seen; not so if the function that starts the one goroutine, or a
+    caller of it, starts the other one, too.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any

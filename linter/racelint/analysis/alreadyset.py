@@ -21,7 +21,7 @@ from racelint.analysis.spots import Spot
 from racelint.analysis.startup import Startup
 from racelint.analysis.symbols import Symbols
 from racelint.knowledge import Knowledge
-from racelint.model import Assign, Jump, Loop, Name, Op, Update
+from racelint.model import Assign, Attr, Jump, Loop, Make, Name, Op, Update
 from racelint.record import records
 from racelint.span import Span
 
@@ -70,7 +70,7 @@ class AlreadySet:
         while left:
             function, span = left.pop()
             module = function.partition(":")[0]
-            if any(self._is_set_by_then(module, name, spot) for name in self._found_unset(function, span)):
+            if any(self.is_set_by_then(module, name, spot) for name in self._found_unset(function, span)):
                 continue
             callers = self._callers.get(function, set())
             if not self._are_all(callers, function, context):
@@ -110,7 +110,8 @@ class AlreadySet:
             )
         return self._unset[function, span]
 
-    def _is_set_by_then(self, module: str, name: str, spot: Spot) -> bool:
+    def is_set_by_then(self, module: str, name: str, spot: Spot) -> bool:
+        """Whether the start-up of a program has set a package's variable, for good, before the context of an access."""
         called = self._contexts.root(spot.function, spot.entry)
         key = (module, name, spot.entry.context, called)
         if key not in self._known:
@@ -131,7 +132,7 @@ class AlreadySet:
         if (module, name) not in self._stores:
             functions = self._symbols.functions.items()
             own = [(each, f.body) for each, (s, f) in functions if s.name == module and s.reported and not f.is_initial]
-            found = [(each, node) for each, body in own for node in records(body) if _changes(node, name)]
+            found = [(each, node) for each, body in own for node in records(body) if changes(node, "global", name)]
             kept = all(isinstance(node, Assign) and is_something(node.value) for _, node in found)
             self._stores[module, name] = [
                 (each, node.targets[0].span)
@@ -164,15 +165,22 @@ class AlreadySet:
         return bool(called) and all(each == callee for each in called) and span not in effects.vague
 
 
-def _changes(node: object, name: str) -> bool:
-    """Whether a statement or an expression gives a package's variable a value, or says where it lies."""
+def changes(node: object, kind: str, name: str) -> bool:
+    """Whether a statement or an expression gives a package's variable, or a field, a value, or says where it lies."""
     match node:
         case Assign(targets=targets):
             found: object = targets
         case Update(target=target) | Loop(target=target):
             found = (target,)
+        case Op(operator="address", operands=(Make(), *_)):
+            return False  # of what is made there, whatever it holds
         case Op(operator="address", operands=operands):
             found = operands
         case _:
             return False
-    return any(isinstance(part, Name) and part.scope == "global" and part.name == name for part in records(found))
+    return any(
+        isinstance(part, Name) and part.scope == "global" and part.name == name
+        if kind == "global"
+        else isinstance(part, Attr) and part.name == name
+        for part in records(found)
+    )

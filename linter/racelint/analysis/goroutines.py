@@ -56,7 +56,7 @@ class Goroutines:
         self._own_runs = own_runs
         self._succession = Succession(symbols, contexts)
         self._startup = Startup(symbols, effects, contexts, memory)
-        self._already_set = AlreadySet(symbols, effects, contexts, self._startup, knowledge)
+        self.already_set = AlreadySet(symbols, effects, contexts, self._startup, knowledge)
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:
@@ -77,7 +77,7 @@ class Goroutines:
             return Silence.ORDERED
         if self._startup.comes_first(write, other) or self._startup.comes_first(other, write):
             return Silence.ORDERED
-        if self._already_set.excludes(write) or self._already_set.excludes(other):
+        if self.already_set.excludes(write) or self.already_set.excludes(other):
             return Silence.ORDERED
         if self._succession.is_one(one, two) or (one != two and memory.is_one_after_other(one, two)):
             return Silence.ONE_CONTEXT

@@ -18,7 +18,7 @@ from racelint.analysis.places import Place
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Fresh, Site
-from racelint.model import Assign, Attr, Build, Const, Expr, Jump, Loop, Make, Name, Op, Update
+from racelint.model import Assign, Attr, Block, Build, Const, Expr, Jump, Loop, Make, Name, Op, Update
 from racelint.record import records
 from racelint.span import Span
 
@@ -86,18 +86,8 @@ class NeverEmpty:
 
         Until then it has started nothing, and has called no other function of the program with it.
         """
-        for block in blocks(self._symbols.functions[function][1].body):
-            for index, stmt in enumerate(block):
-                if isinstance(stmt, Assign) and stmt.span.holds(made) and isinstance(stmt.targets[0], Name):
-                    variable, behind = stmt.targets[0].name, block[index + 1 :]
-                    stored = [each for each in behind if _completes(each, variable, name)]
-                    gives = partial(_is_without, variable)
-                    return (
-                        bool(stored)
-                        and passes(behind, stored[0].span, gives, lambda _: False)
-                        and self._is_own(function, made, stored[0].span)
-                    )
-        return False
+        stored = completing(self._symbols.functions[function][1].body, made, name)
+        return stored is not None and is_something(stored.value) and self._is_own(function, made, stored.span)
 
     def _is_own(self, function: str, made: Span, before: Span) -> bool:
         """Whether nobody else can know what a function has made when it comes to a spot."""
@@ -146,11 +136,25 @@ def _may_empty(node: object, name: str) -> bool:
             return False
 
 
+def completing(body: Block, made: Span, name: str) -> Assign | None:
+    """The store to a field of what a function has made that it passes before it gives that to who has called it."""
+    for block in blocks(body):
+        for index, stmt in enumerate(block):
+            if isinstance(stmt, Assign) and stmt.span.holds(made) and isinstance(stmt.targets[0], Name):
+                variable, behind = stmt.targets[0].name, block[index + 1 :]
+                stored = next((each for each in behind if _completes(each, variable, name)), None)
+                gives = partial(_is_without, variable)
+                if isinstance(stored, Assign) and passes(behind, stored.span, gives, lambda _: False):
+                    return stored
+                return None
+    return None
+
+
 def _completes(stmt: object, variable: str, name: str) -> bool:
     """Whether a statement stores something in a field of what a variable holds."""
     match stmt:
-        case Assign(targets=(Attr(base=Name(name=base), name=field),), value=value):
-            return base == variable and field == name and is_something(value)
+        case Assign(targets=(Attr(base=Name(name=base), name=field),)):
+            return base == variable and field == name
         case _:
             return False
 

@@ -63,6 +63,7 @@ from racelint.analysis.standing import Standing
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
+from racelint.analysis.unchanging import Unchanging
 from racelint.analysis.unset import Unset
 from racelint.analysis.values import Element, Global, Member, Param, Value
 from racelint.analysis.ways import NEAR, Ways
@@ -132,6 +133,7 @@ class Races:
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, self._repeating, effects,
             Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
+        self._unchanging = Unchanging(symbols, effects, contexts, goroutines.already_set, self.order.readiness)
         self._cooperating = Cooperating(symbols, places, contexts, self.ways)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
@@ -421,10 +423,12 @@ class Races:
                 unseen = shape == "write-write" and self._is_unseen(place)
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
-                alike = is_same_constant(write.access, other.access) and place.kind != "captured"
+                alike = is_same_constant(write.access, other.access) and not self._is_helped(place, write, other)
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
-                return self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other)
+                if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):
+                    return True
+                return self._unchanging.is_seen_alike(place, write, other)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 if self._is_first(stored):
@@ -434,6 +438,19 @@ class Races:
                 return "remove" not in kinds and (self._is_at_border(stored) or not self._is_read(place))
             case _:
                 return False
+
+    def _is_helped(self, place: Place, write: Spot, other: Spot) -> bool:
+        """Whether a captured variable is stored to by what a helper starts, or under a lock: its own function does not
+        show that two may do so at once, or its author cares.
+        """
+        if place.kind != "captured":
+            return False
+        contexts = [self._contexts.roots[spot.entry.context] for spot in (write, other)]
+        spans = {context.span for context in contexts if context.starter == place.owner}
+        starts = [start for start in self.effects[place.owner].starts.values() if start.span in spans]
+        begun = all(context.starter == place.owner for context in contexts)
+        helpers = {start.through[0] for start in starts if start.through is not None} - {place.owner}
+        return not begun or not starts or bool(helpers or write.locks or other.locks)
 
     def _is_unseen(self, place: Place) -> bool:
         """Whether nobody looks at what is stored."""
