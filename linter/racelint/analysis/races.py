@@ -44,6 +44,7 @@ from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.neverfailing import NeverFailing
+from racelint.analysis.nilmaps import NilMaps
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.outcomes import Outcomes
@@ -112,6 +113,7 @@ class Races:
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
+        self._nil_maps = NilMaps(symbols, effects)
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._rewriting = Rewriting(symbols, contexts)
@@ -209,7 +211,7 @@ class Races:
             return Silence.APART
         if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
             return Silence.UNREACHED
-        if self._unset.is_never_done(write) or self._unset.is_never_done(other):
+        if self._unset.is_never_done(write) or self._unset.is_never_done(other) or self._nil_maps.are_changed(write):
             return Silence.UNREACHED
         if self._endless_waits.come_before(write) or self._endless_waits.come_before(other):
             return Silence.UNREACHED
