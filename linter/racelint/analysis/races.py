@@ -33,6 +33,7 @@ from racelint.analysis.effects import (
     is_same_constant,
 )
 from racelint.analysis.endlesswaits import EndlessWaits
+from racelint.analysis.fixedfields import FixedFields
 from racelint.analysis.foundset import FoundSet
 from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import CONSTRUCTORS, Gathering
@@ -114,6 +115,7 @@ class Races:
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
         self._nil_maps = NilMaps(symbols, effects)
+        self._fixed_fields = FixedFields(symbols, effects, places.types, self.order.readiness.is_made_within)
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._rewriting = Rewriting(symbols, contexts)
@@ -232,6 +234,8 @@ class Races:
         roots = self._contexts.roots
         callers = roots[write.entry.context].is_external and roots[other.entry.context].is_external
         if shape in OF_CLOSE_CALLS and confidence < PROVEN and not callers:
+            confidence = 1
+        if confidence > 1 and any(self._fixed_fields.rule_out(s, roots[s.entry.context]) for s in (write, other)):
             confidence = 1
         if shape in OF_TWO_STEPS and self._is_task_beside_thread(write, other):
             confidence = 1
