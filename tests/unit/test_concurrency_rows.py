@@ -101,7 +101,7 @@ def started(name: str, row: dict[str, Any], given: str = "work") -> Parallel:
 @pytest.mark.parametrize(("name", "row"), named("start"))
 def test_a_start_makes_the_callable_the_root_of_a_context(name, row):
     found = started(name, row).roots("work")
-    kind = "external" if row["kind"] == "command" else row["kind"]  # the program is its caller
+    kind = "external" if row["kind"] in ("command", "preparing") else row["kind"]  # the program is its caller
     assert [(context.kind, context.many) for context in found] == [(kind, row.get("many", False))]
     if kind not in ("unknown", "external"):
         assert found[0].starter == "m:go"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CONSTRUCTOR = "__init__"
 MOST_HANDED = 2  # functions through which a constant is handed on
+UNKNOWN: frozenset[Const] = frozenset()
 MOST_GIVEN = 8  # constructor calls looked at for the type of a parameter
 
 
@@ -78,22 +79,26 @@ class Given:
         found = self._types.common(options) if None not in options else None
         return found if isinstance(found, ClassType) else None
 
-    def is_always_constant(self, function_id: str, index: int, steps: int = MOST_HANDED) -> bool:
-        """Whether the project calls a function, and each call says outright what a parameter is: `true` or `false`."""
+    def constants(self, function_id: str, index: int, steps: int = MOST_HANDED) -> frozenset[Const]:
+        """What a parameter may be, if the project calls a function, and each call says outright: `true` or `false`."""
         _, function = self._symbols.functions[function_id]
         position = index - 1 if function.owner and function.binding != "none" else index
-        calls = [
-            (c, call) for c, call in self._symbols.called(function.name) if self._may_lead_to(c, call, function_id)
-        ]
-        for caller, call in calls:
+        found: frozenset[Const] = UNKNOWN
+        for caller, call in self._symbols.called(function.name):
+            if not self._may_lead_to(caller, call, function_id):
+                continue
             given = argument(call, position, function.parameters[index].name) or function.parameters[index].default
             names = [parameter.name for parameter in self._symbols.functions[caller][1].parameters]
-            if isinstance(given, Name) and given.name in names and steps > 0 and caller != function_id:
-                if not self.is_always_constant(caller, names.index(given.name), steps - 1):
-                    return False
-            elif not isinstance(given, Const):
-                return False
-        return bool(calls)
+            if isinstance(given, Const):
+                found |= {given}
+            elif isinstance(given, Name) and given.name in names and steps > 0 and caller != function_id:
+                handed = self.constants(caller, names.index(given.name), steps - 1)
+                if not handed:
+                    return UNKNOWN
+                found |= handed
+            else:
+                return UNKNOWN
+        return found
 
     def _leads_to(self, caller: str, call: Call, function_id: str) -> bool:
         """Whether a call is one of a function, or of a method that overrides it or is overridden by it."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from racelint.analysis.branching import arms
 from racelint.analysis.effects import CallSite, Effects
 from racelint.analysis.settled_tests import Path, SettledTests
-from racelint.analysis.starting import COMMAND
+from racelint.analysis.starting import COMMAND, PREPARING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import FunctionValue
 from racelint.model import Scalar
@@ -109,7 +109,7 @@ class Modes:
         sites += [
             (start.callee.function, start.span)
             for start in (effects.starts.values() if effects is not None else ())
-            if isinstance(start.callee, FunctionValue) and start.kind not in ("binding", COMMAND)
+            if isinstance(start.callee, FunctionValue) and start.kind not in ("binding", COMMAND, PREPARING)
         ]
         for callee, span in sites:
             yield callee, self._answers(function_id, span)

@@ -34,6 +34,7 @@ from racelint.analysis.effects import (
     is_same_constant,
 )
 from racelint.analysis.endlesswaits import EndlessWaits
+from racelint.analysis.fixedfields import FixedFields
 from racelint.analysis.foundset import FoundSet
 from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import CONSTRUCTORS, Gathering
@@ -45,6 +46,7 @@ from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.neverfailing import NeverFailing
+from racelint.analysis.nilmaps import NilMaps
 from racelint.analysis.objects import MAYBE
 from racelint.analysis.order import Order
 from racelint.analysis.outcomes import Outcomes
@@ -115,6 +117,8 @@ class Races:
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
+        self._nil_maps = NilMaps(symbols, effects)
+        self._fixed_fields = FixedFields(symbols, effects, places.types, self.order.readiness.is_made_within)
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._process_ends = ProcessEnds(symbols, places, effects, contexts)
@@ -215,7 +219,7 @@ class Races:
             return Silence.APART
         if self._contradictions.never_leads(write) or self._contradictions.never_leads(other):
             return Silence.UNREACHED
-        if self._unset.is_never_done(write) or self._unset.is_never_done(other):
+        if self._unset.is_never_done(write) or self._unset.is_never_done(other) or self._nil_maps.are_changed(write):
             return Silence.UNREACHED
         if self._endless_waits.come_before(write) or self._endless_waits.come_before(other):
             return Silence.UNREACHED
@@ -236,6 +240,8 @@ class Races:
         roots = self._contexts.roots
         callers = roots[write.entry.context].is_external and roots[other.entry.context].is_external
         if shape in OF_CLOSE_CALLS and confidence < PROVEN and not callers:
+            confidence = 1
+        if confidence > 1 and any(self._fixed_fields.rule_out(s, roots[s.entry.context]) for s in (write, other)):
             confidence = 1
         if shape in OF_TWO_STEPS and self._is_task_beside_thread(write, other):
             confidence = 1

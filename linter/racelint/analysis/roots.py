@@ -10,7 +10,7 @@ from racelint.analysis.edges import MOST_KEPT, Edges, foreign, is_outside
 from racelint.analysis.effects import Effects, Start
 from racelint.analysis.objects import OWN, SHARED
 from racelint.analysis.product import Product
-from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING
+from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING, PREPARING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.types import Types
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Param, Result, Value
@@ -44,7 +44,7 @@ class Roots:
                 for target in targets(start.callee):
                     if start.kind in THREADED and self._symbols.is_coroutine(target.function, self._knowledge):
                         continue  # calling it there makes a coroutine, and runs nothing of it
-                    if start.kind == COMMAND:
+                    if start.kind in (COMMAND, PREPARING):
                         yield Context(EXTERNAL, target.function, None, None, False, SHARED)
                         continue
                     yield self._context(start, target, function_id)

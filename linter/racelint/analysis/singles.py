@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from racelint.analysis.effects import CallSite, Effects
 from racelint.analysis.lifecycle import is_starting
-from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING
+from racelint.analysis.starting import COMMAND, GOROUTINE, LEADING, PREPARING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import FunctionValue
 
@@ -43,7 +43,7 @@ class Singles:
                 self._ways[callee].append((caller, site.looped))
         for starter, effects in product.items():
             for start in effects.starts.values():
-                if not isinstance(start.callee, FunctionValue) or start.kind == "binding":
+                if not isinstance(start.callee, FunctionValue) or start.kind in ("binding", PREPARING):
                     continue
                 if start.kind == LEADING:
                     self._leading.add(start.callee.function)

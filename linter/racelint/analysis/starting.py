@@ -58,6 +58,7 @@ GOROUTINE = "goroutine"
 HANDED_ON = frozenset({GOROUTINE, "thread"})  # what a helper starts with a function that it was given
 LEADING = "leading"  # a goroutine that is started when this process becomes the leader
 COMMAND = "command"  # the kind of what a command line runs: the program itself, on its first thread
+PREPARING = "preparing"  # ... and of what it runs there before any command
 RUNS = "start"  # the method that makes a thread object run
 GIVEN_LOCK = re.compile(r"^(un)?lock$|(Unl|L)ock$")
 WAITS = "join"

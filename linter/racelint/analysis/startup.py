@@ -3,7 +3,7 @@
 `func main() { loadAll(); http.HandleFunc("/", show); ... }`: what `loadAll` starts in goroutines, and waits for, has
 ended when `show` is called for the first time, or the method of an object that is made only then. So has what `loadAll`
 does itself, be it far from where `show` is registered, if only a function that runs once goes both ways, one after the
-other.
+other. What a command line runs before any command comes before all that commands start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from racelint.analysis.contexts import Contexts, Entry, targets
 from racelint.analysis.effects import Effects, where_made
 from racelint.analysis.memory import Memory
 from racelint.analysis.spots import Spot
-from racelint.analysis.starting import GOROUTINE
+from racelint.analysis.starting import COMMAND, GOROUTINE, PREPARING
 from racelint.analysis.symbols import Symbols
 from racelint.model import Defer
 from racelint.record import records
@@ -121,8 +121,8 @@ class Startup:
             return False
         called = self._contexts.root(other.function, other.entry)
         for function, span in self._contexts.steps(spot.function, spot.entry, spot.access.span):
-            programs = self._contexts.runs_once(function)
-            if isinstance(programs, frozenset) and programs:
+            programs = self._programs(function)
+            if programs:
                 step = Step(function, span, programs)
                 if self._leads_only_later(step, index, called) and self._comes_once(spot, step):
                     return True
@@ -132,11 +132,28 @@ class Startup:
         """Whether a function that runs once is done with a spot before it goes on to all that leads to the context of
         an access.
         """
-        index, programs = other.entry.context, self._contexts.runs_once(function)
-        if self._contexts.roots[index].is_external or not isinstance(programs, frozenset) or not programs:
+        index, programs = other.entry.context, self._programs(function)
+        if self._contexts.roots[index].is_external or not programs:
             return False
         called = self._contexts.root(other.function, other.entry)
         return self._leads_only_later(Step(function, span, programs), index, called)
+
+    def _programs(self, function: str) -> frozenset[str]:
+        """The programs each of which runs a function once; what prepares all commands stands for them itself."""
+        if function in self._run[PREPARING]:
+            return frozenset({function})
+        found = self._contexts.runs_once(function)
+        return found if isinstance(found, frozenset) else frozenset()
+
+    @cached_property
+    def _run(self) -> dict[str, set[str]]:
+        """What a command line runs, by the kind of its start."""
+        found: dict[str, set[str]] = {COMMAND: set(), PREPARING: set()}
+        for effects in self._effects.values():
+            for start in effects.starts.values():
+                if start.kind in found:
+                    found[start.kind].update(target.function for target in targets(start.callee))
+        return found
 
     def _comes_once(self, spot: Spot, step: Step) -> bool:
         """Whether neither a function, behind one of its steps, nor who calls it comes to an access once more."""
@@ -198,7 +215,7 @@ class Startup:
             if function == step.function:
                 return self._goes_first(function, step.span, span)
         if self._contexts.roots[entry.context].is_external:
-            return False
+            return step.function in self._run[PREPARING] and root in self._run[COMMAND]
         return self._all_lead_later(step, entry.context, root, seen)
 
     def _beginnings(self, index: int, called: str) -> Sequence[tuple[str, Span]]:
@@ -214,6 +231,8 @@ class Startup:
 
     def _is_of_other_program(self, function: str, entry: Entry, step: Step) -> bool:
         """Whether a way starts at the `main` of a program that does not come by a step."""
+        if step.function in self._run[PREPARING]:
+            return False
         root = self._contexts.root(function, entry)
         known = self._symbols.functions[root][1]
         return known.name == MAIN and not known.owner and root not in step.programs

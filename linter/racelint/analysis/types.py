@@ -79,7 +79,11 @@ class Types:
 
     def is_always_constant(self, parameter: Param) -> bool:
         """Whether each call in the project says outright what a parameter is."""
-        return self._given.is_always_constant(parameter.function, parameter.index)
+        return bool(self._given.constants(parameter.function, parameter.index))
+
+    def constants(self, function_id: str, index: int) -> frozenset[Const]:
+        """What a parameter may be, if each call in the project says that outright; nothing if it is not known."""
+        return self._given.constants(function_id, index)
 
     def container(self, value: Value) -> Container | None:
         """How a value behaves as a container; None if its type is unknown or no container."""

@@ -59,6 +59,7 @@ CONTEXTS = {
     "loop",
     "remote",
     "command",
+    "preparing",
     "leading",
     "greenlet",
     "process",
