@@ -54,7 +54,10 @@ def raced(one: str, two: str) -> list[str]:
         ("s.n = 1", "if s.n > 0 { return }", ["(write-read n)"]),
         ("s.n += 1", "println(s.n)", ["write-read n"]),
         ("s.n = 1", "s.n = 2", ["(write-write n)"]),  # nobody looks at it
-        ("s.n++", "s.n++", ["write-read n"]),
+        ("s.n++", "s.n++", ["(write-read n)"]),  # nobody asks how many
+        ("s.n++", "s.n = s.n + 1", ["(write-read n)"]),
+        ("s.n++", "s.n = max(s.n, 1)", ["write-read n"]),
+        ("s.n++", "s.list[s.n]++", ["write-read n"]),
         ("println(s.n)", "println(s.n)", []),
         ('s.rows["a"] = 1', 's.rows["b"] = 2', ["content-write rows"]),
         ('delete(s.rows, "a")', 'println(s.rows["b"])', ["content-read rows"]),
@@ -128,6 +131,19 @@ def test_a_lock_is_held_where_both_ways_hold_it(text, held):
     assert sorted(program.places.locks(access.held)) == held
 
 
+@pytest.mark.parametrize(
+    ("declared", "shapes"),
+    [
+        ("var n int", ["(write-read n)"]),
+        ("var n int\nvar held = &n", ["write-read n"]),
+        ("var n int\nvar half = n / 2", ["write-read n"]),
+        ("var n int\nvar half = func() int { return n / 2 }", ["write-read n"]),
+    ],
+)
+def test_variables_of_a_package(declared, shapes):
+    assert go(f"{declared}\n\nfunc F() {{ for range 3 {{ go func() {{ n++ }}() }} }}\n").shapes() == shapes
+
+
 # --- order ------------------------------------------------------------------------------------------------------------
 
 
@@ -142,9 +158,12 @@ def test_a_lock_is_held_where_both_ways_hold_it(text, held):
         ("go func() { n = 1 }(); go func() { n = 2 }()", ["(write-write n)"]),
         ("go func() { n = 1 }(); go func() { n = 2 }(); wg.Wait(); println(n)", ["write-write n"]),
         ("go func() { n = 1; wg.Done() }(); wg.Wait(); go func() { n = 2 }()", []),
-        ("for range 3 { go func() { n++ }() }", ["write-read n"]),
+        ("for range 3 { go func() { n++ }() }", ["(write-read n)"]),
+        ("for range 3 { go func() { n++ }() }; wg.Wait(); println(n)", ["write-read n"]),
+        ("for range 3 { go func() { n++ }() }; p := &n; wg.Wait(); println(*p)", ["write-read n"]),
         ("for range 3 { k := 0; go func() { k++ }() }", []),
-        ("for range 3 { k := 0; go func() { k++ }(); k = 2 }", ["write-write k"]),
+        ("for range 3 { k := 0; go func() { k++ }(); k = 2 }", ["(write-write k)"]),
+        ("for range 3 { k := 0; go func() { k++ }(); k = 2; println(k) }", ["write-write k"]),
         ("for range 3 { n = 1; go func() { println(n) }() }", ["write-read n"]),
         ("if n > 0 { go func() { n = 1; wg.Done() }(); wg.Wait() }; println(n)", []),
         ("for range 3 { go func() { rows[n] = 1 }() }", ["content-write rows"]),
@@ -155,6 +174,18 @@ def test_a_lock_is_held_where_both_ways_hold_it(text, held):
 def test_captured_variables(text, shapes):
     declared = "n, done, rows, list := 0, make(chan bool), map[int]int{}, make([]int, 3)\n\tvar wg sync.WaitGroup"
     program = go(f"func F() {{\n\t{declared}\n\t_, _, _, _ = n, done, rows, list\n\t{text}\n\twg.Wait()\n}}\n")
+    assert [shape for shape in program.shapes() if not shape.endswith("wg")] == shapes
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("for range 3 { go func() { n++ }() }; wg.Wait(); return", ["write-read n"]),
+        ("go func() { n = 1 }(); go func() { n = 2 }(); wg.Wait(); return", ["write-write n"]),
+    ],
+)
+def test_named_results_are_read_by_who_calls(text, shapes):
+    program = go(f"func F() (n int) {{\n\tvar wg sync.WaitGroup\n\t{text}\n}}\n")
     assert [shape for shape in program.shapes() if not shape.endswith("wg")] == shapes
 
 
@@ -214,7 +245,7 @@ func (c *Call) Early() int { return c.n }
 
 # --- whose objects are whose ------------------------------------------------------------------------------------------
 
-WORKER = "type W struct{ n int }\n\nfunc (w *W) run() { w.n++ }\n\n"
+WORKER = "type W struct{ n int }\n\nfunc (w *W) run() { w.n++ }\n\nfunc (w *W) show() { println(w.n) }\n\n"
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,8 @@ class Body(Flow[State, Frame]):
         self.rest: Values = ()  # the rest of its own arguments that a function hands on: `f(*args)`
         self.by_name = False  # the call at hand gives arguments by name
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
+        self.harmless: frozenset[str] = frozenset()  # the types of which it may do so at any time
+        self.told_later: dict[Span, bool] = {}  # whether nothing but a log gets a text that is made there
         self.filled_in: frozenset[Span] = frozenset()  # what the struct at hand is made with
         self.was_read: frozenset[Span] = frozenset()  # what the call at hand needs and has read before it was put off
         self.using: Span | None = None  # the expression at hand that would fail if its value were gone
@@ -483,7 +485,7 @@ class Body(Flow[State, Frame]):
         if kind == "read" and span in self.told:
             if self.traits.atomic_steps:
                 kind = "peek"
-            elif self.types.is_one_of(path, self.traits.scalars):
+            elif self.types.is_one_of(path, self.harmless):
                 detail = TOLD
         elif kind == "read" and span in self.filled_in and self.types.is_one_of(path, self.traits.numbers):
             detail = TOLD

@@ -9,6 +9,7 @@ from racelint.analysis.paths import Substitute, bounded, element, root, union, u
 from racelint.analysis.replay import Replay
 from racelint.analysis.starting import GOROUTINE, RUNS, WAITS
 from racelint.analysis.state import Invoke, Predicate, State
+from racelint.analysis.telling import Telling
 from racelint.analysis.type_names import ClassType, LibraryType
 from racelint.analysis.values import (
     NONE,
@@ -33,7 +34,7 @@ from racelint.analysis.values import (
     Values,
 )
 from racelint.knowledge.sharing import split
-from racelint.model import Attr, Build, Call, Const, Expr, Function, Imported, Item, Jump, Name, Op, Source, Star
+from racelint.model import Attr, Call, Expr, Function, Imported, Item, Jump, Name, Source, Star
 from racelint.span import Span
 
 TAKING = frozenset(
@@ -46,7 +47,7 @@ MOST_REGISTERED = 8  # functions of one generic function that a call is followed
 _NOWHERE = Span(0, 0, 0, 0)
 
 
-class Calls(Replay, Library):
+class Calls(Replay, Library, Telling):
     """Evaluates calls."""
 
     def call(self, call: Call, state: State) -> Values:
@@ -62,11 +63,12 @@ class Calls(Replay, Library):
         looks = all([isinstance(c, Builtin) and "." not in c.name for c in callees])  # `callable(f)` only looks
         if not looks:
             state.reads = None  # what a call makes of its arguments is something else
-        outer_told, self.told = self.told, self._told(call, callees)
+        outer_told = self.told, self.harmless
+        self.told, self.harmless = self.told_by(call, callees, state), self.told_types(call)
         args, keywords = self._arguments(call, state)
         self._note_watching(call, callees, args, keywords, state)
         self._note_saving(call, callees)
-        state.reads, self.told = outer, outer_told
+        state.reads, (self.told, self.harmless) = outer, outer_told
         self.note_single(call)
         self.once = False
         if all([isinstance(c, Builtin) for c in callees]):
@@ -144,45 +146,6 @@ class Calls(Replay, Library):
                     self.summary.saved[root(base)] = call.span
                 case _:
                     pass
-
-    def _told(self, call: Call, callees: Values) -> frozenset[Span]:
-        """Where the arguments stand that a call only makes text of: one that is None by now does no harm there."""
-        match call.func:
-            case Attr(base=Const(value=value), name=name):
-                tells = self.knowledge.does(f"{type(value).__name__}.{name}", "tells") is not None
-            case _:
-                tells = bool(callees) and all([self._tells(callee) for callee in callees])
-        if not tells:
-            return frozenset()
-        if not self.traits.atomic_steps and call.span != self.effects.discarded:
-            return frozenset()  # the text goes further
-        found: set[Span] = set()
-        todo = list(call.args)
-        while todo:
-            match todo.pop():
-                case Op(operands=parts) | Build(parts=parts):
-                    todo.extend(parts)
-                case Attr(span=span) | Name(span=span):
-                    found.add(span)
-                case _:
-                    pass
-        return frozenset(found)
-
-    def _tells(self, callee: Value) -> bool:
-        """Whether a function only makes text of what it is given; the project's own goes by a logger's names, too."""
-        match callee:
-            case FunctionValue(function=function):
-                own = self.symbols.functions[function][1]
-                takes_any = any(parameter.kind == "variadic" for parameter in own.parameters)
-                return takes_any and self.knowledge.does(f"*.{own.name}", "tells") is not None
-            case Builtin(name=name):
-                return self.knowledge.does(name, "tells") is not None
-            case Field(base=base, name=name):
-                found = self.types.of(base)
-                library = found.name if isinstance(found, LibraryType) else "*"
-                return self.knowledge.does(f"{library}.{name}", "tells") is not None
-            case _:
-                return False
 
     def _callees(self, call: Call, state: State) -> Values:
         """What a call calls."""

@@ -434,7 +434,7 @@ class Races:
                     return True
                 if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):
                     return True
-                return self._unchanging.is_seen_alike(place, write, other)
+                return self._unchanging.is_seen_alike(place, write, other) or self._is_only_counted(place, write)
             case "replace-change":
                 stored, kinds = write if write.access.kind == "store" else other, (write.access.kind, other.access.kind)
                 if self._is_first(stored):
@@ -464,6 +464,11 @@ class Races:
             return True
         stored = all(spot.access.kind in STORES for spot in self.spots.get(place, ()))
         return stored and not self._dead_stores.may_leak(place)
+
+    def _is_only_counted(self, place: Place, write: Spot) -> bool:
+        """Whether a number is counted on, and nobody asks how far it is."""
+        numbers = self._symbols.functions[write.function][0].module.traits.numbers
+        return self._places.types.is_one_of(write.access.path, numbers) and self._dead_stores.is_only_counted(place)
 
     def _is_mild(self, shape: str, write: Spot, other: Spot) -> bool:
         """Whether code deals with it itself (a handler), or it is configuration that is set before it matters."""

@@ -101,17 +101,17 @@ def _is_never_set(symbols: Symbols, variable: Global, declared: Const) -> bool:
     return not (
         any(_may_set(function, variable.name, declared) for function in built)
         or any(_may_point(each, variable.name) for other in content.globals.values() for each in other.values)
-        or _is_of_other_builds(symbols, variable)
+        or is_of_other_builds(symbols, variable.module, variable.name)
     )
 
 
-def _is_of_other_builds(symbols: Symbols, variable: Global) -> bool:
-    """Whether what the usual build leaves out, and no test, speaks of a variable."""
+def is_of_other_builds(symbols: Symbols, module: str, name: str) -> bool:
+    """Whether what the usual build leaves out, and no test, speaks of a variable or field of a module."""
     return any(
-        words.packages[0] == variable.module.partition("@")[0]
+        words.packages[0] == module.partition("@")[0]
         and not words.known
         and TESTING.isdisjoint(words.packages)
-        and variable.name in words.mentions.split()
+        and name in words.mentions.split()
         for words in symbols.words
     )
 
