@@ -3,6 +3,7 @@ and the passes of a loop that goes on until one of them has done nothing."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -18,16 +19,19 @@ from racelint.model import (
     Build,
     Call,
     Choice,
+    Closure,
     Const,
     Delete,
     Eval,
     Expr,
+    Function,
     Hold,
     Item,
     Jump,
     Labelled,
     Logic,
     Loop,
+    Make,
     Name,
     Op,
     Stmt,
@@ -230,3 +234,32 @@ def assigned(block: Block) -> frozenset[str]:
             case _:
                 pass
     return found
+
+
+def asked_elements(function: Function) -> dict[Span, frozenset[str]]:
+    """Literals all of whose uses are loops that do nothing with their elements but call methods, and which these are.
+
+    `for _, each := range []Group{&a, &b} { each.AddFlags(flags) }`: the elements are handed to nobody.
+    """
+    parts = [*records(function.body)]
+    names = Counter(part.name for part in parts if isinstance(part, Name))
+    enclosed = any(isinstance(part, Closure) for part in parts)
+    found: dict[Span, frozenset[str]] = {}
+    for loop in [part for part in parts if isinstance(part, Loop) and part.target is not None]:
+        walked = loop.iterable.operands[0] if isinstance(loop.iterable, Op) else loop.iterable
+        if isinstance(walked, Name) and names[walked.name] == 2 and not enclosed:  # where it is set, and here
+            bound = function.bindings.get(walked.name, ())
+            walked = bound[0] if len(bound) == 1 else walked
+        if isinstance(walked, Make) and (asked := _asked(loop)):
+            found[walked.span] = asked
+    return found
+
+
+def _asked(loop: Loop) -> frozenset[str]:
+    """The methods of its elements that a loop calls, if it does nothing else with them."""
+    names = {part.name for part in records(loop.target) if isinstance(part, Name)}
+    parts = [*records(loop.body)]
+    uses = [part for part in parts if isinstance(part, Name) and part.name in names]
+    asked = [part.name for part in parts if isinstance(part, Attr) and part.base in uses]
+    enclosed = any(isinstance(part, Closure) for part in parts)  # what it does with them stands elsewhere
+    return frozenset(asked if len(asked) == len(uses) and not enclosed else ())
