@@ -237,27 +237,35 @@ def assigned(block: Block) -> frozenset[str]:
 
 
 def asked_elements(function: Function) -> dict[Span, frozenset[str]]:
-    """Literals all of whose uses are loops that do nothing with their elements but call methods, and which these are.
+    """Literals of whose elements only methods are called, in loops or by their positions, and which methods these are.
 
     `for _, each := range []Group{&a, &b} { each.AddFlags(flags) }`: the elements are handed to nobody.
     """
     parts = [*records(function.body)]
-    names = Counter(part.name for part in parts if isinstance(part, Name))
+    uses = Counter(part.name for part in parts if isinstance(part, Name))
     enclosed = any(isinstance(part, Closure) for part in parts)
     found: dict[Span, frozenset[str]] = {}
-    for loop in [part for part in parts if isinstance(part, Loop) and part.target is not None]:
-        walked = loop.iterable.operands[0] if isinstance(loop.iterable, Op) else loop.iterable
-        if isinstance(walked, Name) and names[walked.name] == 2 and not enclosed:  # where it is set, and here
-            bound = function.bindings.get(walked.name, ())
-            walked = bound[0] if len(bound) == 1 else walked
-        if isinstance(walked, Make) and (asked := _asked(loop)):
-            found[walked.span] = asked
+    asked: dict[str, list[frozenset[str]]] = {}  # by variables, for each use
+    for part in parts:
+        match part:
+            case Loop(iterable=Make(span=span) | Op(operands=(Make(span=span),))) if methods := _asked(part):
+                found[span] = methods
+            case Loop(iterable=Name(name=name) | Op(operands=(Name(name=name),))) if methods := _asked(part):
+                asked.setdefault(name, []).append(methods)
+            case Attr(base=Item(base=Name(name=name)), name=method):
+                asked.setdefault(name, []).append(frozenset({method}))
+            case _:
+                pass
+    for name, each in asked.items():
+        bound = function.bindings.get(name, ())
+        if len(bound) == 1 and isinstance(bound[0], Make) and uses[name] == len(each) + 1 and not enclosed:
+            found[bound[0].span] = frozenset().union(*each)
     return found
 
 
 def _asked(loop: Loop) -> frozenset[str]:
     """The methods of its elements that a loop calls, if it does nothing else with them."""
-    names = {part.name for part in records(loop.target) if isinstance(part, Name)}
+    names = {part.name for part in records(loop.target) if isinstance(part, Name)} if loop.target else set()
     parts = [*records(loop.body)]
     uses = [part for part in parts if isinstance(part, Name) and part.name in names]
     asked = [part.name for part in parts if isinstance(part, Attr) and part.base in uses]
