@@ -8,16 +8,20 @@ their names stand nowhere else. What is private by its name is not there for tes
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from racelint.analysis.importing import loaded
 from racelint.analysis.product import Product
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.values import Builtin
 from racelint.knowledge import Knowledge
-from racelint.model import Function, Source, Type
+from racelint.model import Attr, Expr, Function, Imported, Name, Source, Type
+from racelint.record import records
 
 PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "abc.abstractmethod", "functools.cached_property", "functools.wraps"}
 )  # what hands a function to nobody
+PLAIN_BASES = frozenset({"object", "typing.Generic", "abc.ABC"})  # who finds classes below them does so by a name
 SHORTEST = 6  # letters of a name that is looked for in whole texts
 
 
@@ -26,7 +30,8 @@ class Mentions:
 
     def __init__(self, symbols: Symbols, product: Product, knowledge: Knowledge) -> None:
         self._symbols = symbols
-        self._loaders, self._listing = knowledge.sharing.names("loads"), knowledge.sharing.names("lists")
+        self._loaders, self._leading = knowledge.sharing.names("loads"), knowledge.sharing.names("leads")
+        self._listing = [name.rpartition(".") for name in knowledge.sharing.names("lists")]
         sources = {source.path: source for source, _ in symbols.functions.values() if source.module.traits.duck_typed}
         own = {source.name.partition(".")[0] for source in sources.values() if product.has(f"{source.name}:{MODULE}")}
         self._is_shown_in_use = any(
@@ -86,8 +91,9 @@ class Mentions:
             return False
         source, record = self._symbols.types[type_id]
         bases = [self._symbols.static(source.name, base) for base in record.bases]
-        plain = all(base == Builtin("object") for base in bases) and not record.decorators
-        return plain and self._listing.isdisjoint(source.module.words.split()) and self._is_unnamed(record, source)
+        plain = all(isinstance(base, Builtin) and base.name in PLAIN_BASES for base in bases) and not record.decorators
+        found = self._lists(source) or not self._leading.isdisjoint(source.module.words.split())
+        return plain and not found and self._is_unnamed(record, source)
 
     def _is_imported(self, module: str) -> bool:
         """Whether some file imports a module, or something out of it; others are found by tools that look for files."""
@@ -98,11 +104,24 @@ class Mentions:
     def _is_listed(self, module: str) -> bool:
         """Whether some file takes what it finds in a module: in one that it imports, or in any if it looks for them."""
         if self._listers is None:
-            self._listers = [s for s in self._sources.values() if not self._listing.isdisjoint(s.module.words.split())]
+            self._listers = [source for source in self._sources.values() if self._lists(source)]
         return any(
             module in loaded(self._symbols, source) or not self._loaders.isdisjoint(source.module.words.split())
             for source in self._listers
         )
+
+    def _lists(self, source: Source) -> bool:
+        """Whether a file asks for all that a module has, by a function of a library whose module it imports.
+
+        Objects have methods of the same name. Of tests and examples all that is known are the words.
+        """
+        words = set(source.module.words.split())
+        named = {name: module for module, _, name in self._listing if name in words}
+        imports = (*source.module.loads, *source.module.imports.values()) if named else ()
+        if not any(each.module in named.values() and each.level == 0 for each in imports):
+            return False
+        functions = source.module.functions.values()
+        return source not in self._product or any(_takes(named, function) for function in functions)
 
     def _is_undecorated(self, function_id: str) -> bool:
         source, function = self._symbols.functions[function_id]
@@ -112,3 +131,19 @@ class Mentions:
 
 def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
+
+
+def _takes(names: Collection[str], function: Function) -> bool:
+    """Whether a function speaks of something by one of some names that may be a module's, not an object's method."""
+    return any(
+        (isinstance(part, Name) and part.name in names)
+        or (isinstance(part, Attr) and part.name in names and _may_be_module(part.base, function))
+        for part in records(function.body)
+    )
+
+
+def _may_be_module(base: Expr, function: Function) -> bool:
+    """Whether something may be an imported module: no variable of the function, if none of its imports has set it."""
+    if not isinstance(base, Name):
+        return False
+    return base.scope != "local" or any(isinstance(bound, Imported) for bound in function.bindings.get(base.name, ()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from racelint.analysis import lastwords, meanwhile
+from racelint.analysis import lastwords, meanwhile, sweeps
 from racelint.analysis.body import Body
 from racelint.analysis.branching import goes_round
 from racelint.analysis.byvalue import is_inline
@@ -62,6 +62,7 @@ VIEWS = {"keys": "keys", "values": "values", "entries": "items"}
 ZEROS: dict[str, str | int | bool] = {"string": "", "bool": False, "int": 0, "int32": 0, "int64": 0}
 _REFERRING = (Field, Element, Member, Param, Captured, Global, Cached, Seen)  # what leads to an object
 COPYING = frozenset({"[]<byte>", "[]<uint8>", "[]<rune>"})  # mostly out of a string, so that it copies
+LITERALS = frozenset({"[]", "[n]", "map"})  # whose types are those of their elements, and of nobody's making
 BOUNDED = 3  # operands of a window that ends somewhere, but whose room does not end there
 MOST_LEVELS = 2  # of structs in structs that a copy copies
 
@@ -322,11 +323,28 @@ class Operations(Body):
                 self.registered_fields(self.types.text(found), fields, parts, expr.span)
                 self.hand_stores((*parts, *[values for _, values in fields]))
                 if not self._starts_fields(self.types.text(found), fields, expr.span, state):
+                    if self._asks_by_own_interface(found, expr.span):
+                        parts = [tuple([v for v in part if isinstance(v, FunctionValue | Partial)]) for part in parts]
                     self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (made,)
             case None:
                 self.hand_over(tuple(parts), tuple(fields), expr.span, state)
                 return (Result(site),)
+
+    def _asks_by_own_interface(self, found: LibraryType, literal: Span) -> bool:
+        """Whether a loop that goes over a literal only asks its elements for what an interface of the program has.
+
+        `for _, each := range []Group{&a, &b} { each.AddFlags(flags) }`: no library gets them. One without a name is of
+        no known type.
+        """
+        if found.name not in LITERALS or not found.args:
+            return False
+        asked = sweeps.asked_elements(self.function).get(literal)
+        if asked is None:
+            return False
+        element = found.args[-1]
+        known = self.symbols.types[element.type][1] if isinstance(element, ClassType) else None
+        return element is None or (known is not None and known.is_interface and asked <= set(known.methods))
 
     def _starts_fields(self, name: str, fields: list[tuple[str, Values]], span: Span, state: State) -> bool:
         """Whether a library runs the callables that an object of it is made with."""

@@ -3,6 +3,7 @@ and the passes of a loop that goes on until one of them has done nothing."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -18,16 +19,19 @@ from racelint.model import (
     Build,
     Call,
     Choice,
+    Closure,
     Const,
     Delete,
     Eval,
     Expr,
+    Function,
     Hold,
     Item,
     Jump,
     Labelled,
     Logic,
     Loop,
+    Make,
     Name,
     Op,
     Stmt,
@@ -230,3 +234,40 @@ def assigned(block: Block) -> frozenset[str]:
             case _:
                 pass
     return found
+
+
+def asked_elements(function: Function) -> dict[Span, frozenset[str]]:
+    """Literals of whose elements only methods are called, in loops or by their positions, and which methods these are.
+
+    `for _, each := range []Group{&a, &b} { each.AddFlags(flags) }`: the elements are handed to nobody.
+    """
+    parts = [*records(function.body)]
+    uses = Counter(part.name for part in parts if isinstance(part, Name))
+    enclosed = any(isinstance(part, Closure) for part in parts)
+    found: dict[Span, frozenset[str]] = {}
+    asked: dict[str, list[frozenset[str]]] = {}  # by variables, for each use
+    for part in parts:
+        match part:
+            case Loop(iterable=Make(span=span) | Op(operands=(Make(span=span),))) if methods := _asked(part):
+                found[span] = methods
+            case Loop(iterable=Name(name=name) | Op(operands=(Name(name=name),))) if methods := _asked(part):
+                asked.setdefault(name, []).append(methods)
+            case Attr(base=Item(base=Name(name=name)), name=method):
+                asked.setdefault(name, []).append(frozenset({method}))
+            case _:
+                pass
+    for name, each in asked.items():
+        bound = function.bindings.get(name, ())
+        if len(bound) == 1 and isinstance(bound[0], Make) and uses[name] == len(each) + 1 and not enclosed:
+            found[bound[0].span] = frozenset().union(*each)
+    return found
+
+
+def _asked(loop: Loop) -> frozenset[str]:
+    """The methods of its elements that a loop calls, if it does nothing else with them."""
+    names = {part.name for part in records(loop.target) if isinstance(part, Name)} if loop.target else set()
+    parts = [*records(loop.body)]
+    uses = [part for part in parts if isinstance(part, Name) and part.name in names]
+    asked = [part.name for part in parts if isinstance(part, Attr) and part.base in uses]
+    enclosed = any(isinstance(part, Closure) for part in parts)  # what it does with them stands elsewhere
+    return frozenset(asked if len(asked) == len(uses) and not enclosed else ())

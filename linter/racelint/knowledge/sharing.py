@@ -11,6 +11,7 @@ WORDS = {"cache", "default", "watch"}
 NAMES = {
     "loads",
     "lists",
+    "leads",
     "serialises",
     "reads-back",
     "saves",
@@ -120,9 +121,10 @@ class WordRow:
 class NameRow:
     """Whole names that tell what code does where it is looked at as a text only: nothing of it is resolved.
 
-    "loads" modules by their names, "lists" what a module has or a class leads to without naming it, "serialises" what
-    it is given, "catches-all" exceptions, "copies" a container, "shows" something to people only, "looks-up" or
-    "puts-in" an entry of a cache. "one-thread" are packages: what imports one runs in one thread, whatever it starts.
+    "loads" modules by their names, "lists" what a module has without naming it (where its own module is imported),
+    "leads" to a class that nobody names, "serialises" what it is given, "catches-all" exceptions, "copies" a container,
+    "shows" something to people only, "looks-up" or "puts-in" an entry of a cache. "one-thread" are packages: what
+    imports one runs in one thread, whatever it starts.
     "patches" puts greenlets in the place of threads, in the whole process.
     "serves" are modules by which other servers run a program: it imports one, or has one of that name for them.
     "saves" is a method that writes down what its object holds, "reads-back" gives a new object of what was written.

@@ -20,7 +20,7 @@ from racelint.languages.python.edition import OLD, are_for_python_2, is_for_pyth
 from racelint.languages.python.expressions import WORD
 from racelint.languages.python.libraries import libraries
 from racelint.languages.python.text import decode, encoding, import_root, module_name
-from racelint.model import Comment, Module, Traits
+from racelint.model import Comment, Function, Module, Traits, Type
 from racelint.span import Span
 
 # Deep enough for any program written by people; pure Python frames cost no C stack, so this cannot overflow it.
@@ -226,14 +226,21 @@ def _spoken_of(data: bytes) -> set[str]:
 
 
 def _words(text: str, module: Module) -> Iterator[str]:
-    """The longer words of a file, but for names of functions and types that stand there once: where they are declared.
+    """The longer words of a file, but for names of functions and types that stand only where these are declared.
 
-    Shorter ones are everywhere.
+    What a type says of itself uses it no more than a function that calls itself. Shorter words are everywhere.
     """
-    declared = {name for name in (*module.functions, *module.types) if "." not in name}
+    declared: dict[str, Function | Type] = {**module.functions, **module.types}  # methods stand below `Type.name`
+    lines = text.split("\n")
     for word, times in Counter(LONG_WORD.findall(text)).items():
-        if times > 1 or word not in declared:
+        if word not in declared or times > _times_inside(declared[word].span, word, times, lines):
             yield word
+
+
+def _times_inside(declaration: Span, name: str, times: int, lines: list[str]) -> int:
+    """How often a name that stands so many times in a file stands in its declaration."""
+    whole = "\n".join(lines[declaration.line - 1 : declaration.end_line]) if times > 1 else name
+    return LONG_WORD.findall(whole).count(name)
 
 
 def _lines_with(text: bytes, data: bytes) -> list[int]:
