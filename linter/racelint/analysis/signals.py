@@ -134,13 +134,24 @@ class Signals:
 
     def _is_made_once(self, spot: Spot) -> bool:
         """Whether nothing leads to an access twice: no loop, no other call, and no other start of its context."""
-        context = self._contexts.roots[spot.entry.context]
-        way = self._contexts.steps(spot.function, spot.entry, spot.access.span)
-        if context.many or context.starter is None or self._calls[context.starter] > 1:
+        started = self._contexts.roots[spot.entry.context].starter is not None
+        return started and self._is_reached_once(spot.function, spot.entry, spot.access.span)
+
+    def _is_reached_once(self, function: str, entry: Entry, span: Span, steps: int = MOST_STEPS) -> bool:
+        context, way = self._contexts.roots[entry.context], self._contexts.steps(function, entry, span)
+        if len(way) != 1:
+            return False  # a library may call it again and again
+        if steps == 0 or context.many or any(self._calls[each] + self._starts[each] > 1 for each, _ in way):
             return False
-        if any(is_looped(self._symbols.functions[function][1].body, at) for function, at in way):
+        if any(is_looped(self._symbols.functions[each][1].body, at) for each, at in way):
             return False
-        return all(self._calls[function] + self._starts[function] == 1 for function, _ in way)
+        if context.starter is None or context.span is None:
+            return True  # whoever calls that has another object each time
+        around = self._contexts.entries.get(context.starter, ())
+        starts = [each for each in self._effects[context.starter].starts.values() if each.span == context.span]
+        if len(starts) != 1 or starts[0].again or starts[0].looped:
+            return False
+        return all(self._is_reached_once(context.starter, each, context.span, steps - 1) for each in around)
 
     def _owner_of(self, spot: Spot) -> str | None:
         """The class of the object that has what is accessed in a field: who closes a channel of it does that once."""
