@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from racelint.analysis import counting
 from racelint.analysis.failing import ANSWER, Done, Outcome
+from racelint.analysis.levels import anywhere, level
 from racelint.analysis.state import FLAG, SET, TAKE, Held, State, surely_held
 from racelint.analysis.summary import Ask, Stored
 from racelint.analysis.tallies import Tallies
@@ -37,6 +39,7 @@ from racelint.span import Span
 
 MOST_STATEMENTS = 8  # of a helper that only says what it finds
 NOT_STRAIGHT = (Assign, Branch, Loop, Spawn, Try, Update)
+SET_FLAG = Literal(True, "bool")
 UNDER = " set under "  # between the names of a flag and of the lock under which it is set
 UNSET = "unset under"  # what stands for a flag that was found so while a lock was held
 
@@ -64,8 +67,60 @@ class Asking(Tallies):
                 self._find_unset(ask.flag, call.span, other if now else None)
             if plain and self.knowledge.does(ask.name, "claims"):
                 self._claim(ask, call.span, one)
+                self._find_replaced(ask, call, one)
+            if compared is None and one is not None and self.knowledge.does(ask.name, "swaps"):
+                self.tell(TAKE, level(self.kept_at(ask.flag), SET_FLAG), call.span, one)
             if self.knowledge.does(ask.name, "swaps") and _tells_who_was_first(ask.stored, compared):
                 self._claim(ask, call.span, other)
+
+    def _find_replaced(self, ask: Ask, call: Call, state: State | None) -> None:
+        """Who changes a flag from one value to another has found that: `s.asked.CompareAndSwap(true, false)`."""
+        row = self.knowledge.does(ask.name, "sets")
+        if state is None or row is None or call.span in self.asks or not 0 < row.argument < len(call.args):
+            return
+        found = self.evaluate(call.args[row.argument - 1], state.copy())
+        known = self.symbols.constant(found[0]) if len(found) == 1 else None
+        if known is not None:
+            self.tell(TAKE, level(self.kept_at(ask.flag), known), call.span, state)
+
+    def ask_bounds(self, test: Expr, yes: State | None, no: State | None) -> None:
+        """Note what the outcome of a test says of a number that is above zero: `if s.loads.Load() > 0 { ... }`."""
+        call = self._converted(test.operands[0]) if isinstance(test, Op) and len(test.operands) == 2 else None
+        if not isinstance(call, Call) or self.traits.atomic_steps or not isinstance(test, Op):
+            return
+        for outcome, after in ((True, yes), (False, no)):
+            if after is None or not counting.is_at_zero(test, outcome=not outcome):
+                continue
+            for ask in self._asks(call, after):
+                if self.knowledge.does(ask.name, "asks") and ask.outcome:
+                    self.tell(TAKE, anywhere(self.kept_at(ask.flag)), call.span, after)
+
+    def ask_level(self, sides: Sequence[Expr], values: Sequence[Values], equal: State, different: State) -> None:
+        """Note what a comparison of a flag with a constant says: `switch s.state.Load() { case running: ... }`."""
+        for asked, compared in zip(sides, reversed(values), strict=True):
+            number = self.symbols.constant(compared[0]) if len(compared) == 1 else None
+            call = self._converted(asked)
+            if number is None or type(number.value) is not int or not isinstance(call, Call):
+                continue
+            for ask in self._asks(call, equal):
+                if self.knowledge.does(ask.name, "asks") and ask.outcome:
+                    flag = self.kept_at(ask.flag)
+                    self.tell(TAKE, level(flag, number), call.span, equal)
+                    self.tell(TAKE, () if number.value else anywhere(flag), call.span, different)
+
+    def _converted(self, expr: Expr) -> Expr:
+        """What is converted to a plain type, or to one that has a name: `State(s.state.Load())`."""
+        inner = self._meant(expr)
+        while True:
+            match inner:
+                case Cast(value=value):
+                    inner = value
+                case Call(func=Name() as func, args=(value,), keywords=()) if isinstance(
+                    self.symbols.static(self.source.name, func), TypeValue
+                ):
+                    inner = value
+                case _:
+                    return inner
 
     def _find_unset(self, flag: Value, span: Span, state: State | None) -> None:
         """Who has found a flag unset under a lock is the only one who has, until the lock is given back.
@@ -131,7 +186,7 @@ class Asking(Tallies):
                 if operator == "and":
                     return frozenset().union(*all_yes), frozenset.intersection(*all_no)
                 return frozenset.intersection(*all_yes), frozenset().union(*all_no)
-            case Call():
+            case Call() | Op(operator="==" | "!=" | "<" | "<=" | ">" | ">=", operands=(Call(), _)):
                 outer, self.testing = self.testing, True
                 found = self.branch(expr, state.copy())
                 self.testing = outer

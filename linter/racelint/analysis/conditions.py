@@ -293,6 +293,8 @@ class Conditions(Asking):
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, Const(value=scalar))):
                 yes, no = self._compare(left, scalar, state)
                 self.ask_flag(left, *((yes, no) if scalar else (no, yes)), Const(scalar))
+                if yes is not None and no is not None and type(scalar) is int:
+                    self.ask_level((left,), ((Literal(scalar, "int"),),), yes, no)
                 if isinstance(scalar, int | str) and not isinstance(scalar, bool) and not self.traits.duck_typed:
                     self._exclude(self.evaluate(left, state.copy()), (Literal(scalar, type(scalar).__name__),), no)
                 if scalar == "" and yes is not None:
@@ -311,6 +313,7 @@ class Conditions(Asking):
                     other = state.copy()
                     self._pick_out(operands, sides, state)
                     self.ask_flag(operands[0], state, other, operands[-1])
+                    self.ask_level(operands, sides, state, other)
                     yes, no = self._compare_variables(operands, compared, state, other)
                     self._exclude(sides[0], sides[-1], no)
                     self._note_equal(sides, yes, no)
@@ -594,6 +597,7 @@ class Conditions(Asking):
         """The states in which an expression, which has these values, is true and in which it is false."""
         yes, no = self._split(test, values, "truth", None, state)
         self.ask_flag(test, yes, no)
+        self.ask_bounds(test, yes, no)
         return yes, no
 
     def _split(

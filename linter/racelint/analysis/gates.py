@@ -124,11 +124,12 @@ class Gates:
         return self._stores[place]
 
 
-def stores_of(symbols: Symbols, place: Place) -> set[Span]:
-    """Where the package of a type gives fields of a name a value, whatever they belong to."""
+def stores_of(symbols: Symbols, place: Place, *, addressed: bool = True) -> set[Span]:
+    """Where the package of a type gives fields of a name a value, or says where they lie, whatever they belong to."""
     module, functions = place.owner.partition(":")[0], symbols.functions.values()
     bodies = tuple([f.body for source, f in functions if source.name == module and source.reported])
-    return {span for node in records(bodies) for span in _stores(node, place.name)}
+    nodes = [n for n in records(bodies) if addressed or not (isinstance(n, Op) and n.operator == "address")]
+    return {span for node in nodes for span in _stores(node, place.name)}
 
 
 def found(test: Expr, *, outcome: bool) -> Iterator[tuple[Span, bool]]:

@@ -274,12 +274,18 @@ class Operations(Body):
             return seen
         return tuple([self._copied(value, found.type, site, state) for value in seen])
 
+    def _is_constant(self, value: Value) -> bool:
+        """Whether a value is a constant that has a name: `int32(running)`."""
+        return isinstance(value, Global) and not self.traits.duck_typed and self.symbols.constant(value) is not None
+
     def _seen_as(self, value: Value, name: str, site: Site) -> Value:
         known = self.types.of(value)
         if isinstance(value, Cached) and not value.type:
             return value._replace(type=name)
-        if isinstance(value, Literal | FunctionValue | Partial) or (
-            known is not None and not self._is_interface(known)
+        if (
+            isinstance(value, Literal | FunctionValue | Partial)
+            or self._is_constant(value)
+            or (known is not None and not self._is_interface(known))
         ):
             return value
         if not isinstance(value, _REFERRING):

@@ -18,6 +18,7 @@ from racelint.analysis.cancelling import is_context
 from racelint.analysis.contexts import Contexts, Entry
 from racelint.analysis.effects import NOTHING, Access, Effects
 from racelint.analysis.gates import stores_of
+from racelint.analysis.levels import flag_of, unknown
 from racelint.analysis.paths import root
 from racelint.analysis.pipes import is_pipe
 from racelint.analysis.places import FLAG_MARK, Place, Places
@@ -59,6 +60,8 @@ class Signals:
         self._callers: dict[tuple[str, Entry], list[tuple[str, Entry, Told, Span | None]]] = {}
         self._done: dict[object, list[tuple[str, Value]]] = {}
         self._calls = Counter([callee for _, _, callee in contexts.sites])
+        starts = {(context.function, context.starter, context.span) for context in contexts.roots}
+        self._starts = Counter([function for function, _, _ in starts])
         self._counted_up = {path for each in effects.values() for path in each.counted_up}
         self._of_owners: dict[Value, bool] = {}  # by a counter, whether it begins with the owner's own reference
         self._emptied: dict[tuple[str, Span], bool] = {}  # by a store, whether nothing is in what it leaves
@@ -104,6 +107,8 @@ class Signals:
         stepwise = self._symbols.is_ordered_by_steps(spot.function)
         many = context.many or (context.is_external and not stepwise)  # an event stays set when callers come again
         done = self.done(other)
+        if any(flag_of(channel) is not None for _, channel in done) and not self._is_made_once(spot):
+            done = [(reached, channel) for reached, channel in done if flag_of(channel) is None]
         if any(reached == TAKE and self._precedes_all(spot, channel) for reached, channel in done):
             return True
         return bool(done) and any(
@@ -126,6 +131,27 @@ class Signals:
             for reached, there in done
             if channel is not None and there == channel
         )
+
+    def _is_made_once(self, spot: Spot) -> bool:
+        """Whether nothing leads to an access twice: no loop, no other call, and no other start of its context."""
+        started = self._contexts.roots[spot.entry.context].starter is not None
+        return started and self._is_reached_once(spot.function, spot.entry, spot.access.span)
+
+    def _is_reached_once(self, function: str, entry: Entry, span: Span, steps: int = MOST_STEPS) -> bool:
+        context, way = self._contexts.roots[entry.context], self._contexts.steps(function, entry, span)
+        if len(way) != 1:
+            return False  # a library may call it again and again
+        if steps == 0 or context.many or any(self._calls[each] + self._starts[each] > 1 for each, _ in way):
+            return False
+        if any(is_looped(self._symbols.functions[each][1].body, at) for each, at in way):
+            return False
+        if context.starter is None or context.span is None:
+            return True  # whoever calls that has another object each time
+        around = self._contexts.entries.get(context.starter, ())
+        starts = [each for each in self._effects[context.starter].starts.values() if each.span == context.span]
+        if len(starts) != 1 or starts[0].again or starts[0].looped:
+            return False
+        return all(self._is_reached_once(context.starter, each, context.span, steps - 1) for each in around)
 
     def _owner_of(self, spot: Spot) -> str | None:
         """The class of the object that has what is accessed in a field: who closes a channel of it does that once."""
@@ -175,7 +201,12 @@ class Signals:
         return done
 
     def _is_told_once(self, flag: Value) -> bool:
-        """Whether one statement alone stores a flag, for good, if it is one that others find set under a lock."""
+        """Whether one statement alone stores a flag, for good, if it is one that others find set under a lock.
+
+        Of one that others find at a number: whether no other statement may store that there.
+        """
+        if (leveled := flag_of(flag)) is not None:
+            return self._is_known_by_level(flag, leveled)
         name, under, _ = _name(flag).partition(UNDER)
         if not under:
             return True
@@ -184,6 +215,24 @@ class Signals:
             stores = stores_of(self._symbols, Place("field", owner, name)) if owner else ()
             self._set_once[flag] = len(stores) == 1
         return self._set_once[flag]
+
+    def _is_known_by_level(self, path: Value, flag: Field) -> bool:
+        """Whether all that is stored in a flag is known, and stored in one step."""
+        if path not in self._set_once:
+            known = not any([self._count(each, taking=False) for each in unknown(path)])
+            self._set_once[path] = known and not self._is_stored_plainly(flag)
+        return self._set_once[path]
+
+    def _is_stored_plainly(self, flag: Field) -> bool:
+        """Whether a flag is a plain number to which a statement, or who makes its object, may give another value."""
+        owner, knowledge = _owner(flag), self._places.knowledge
+        if not owner or owner not in self._symbols.types:
+            return True
+        field = self._symbols.types[owner][1].fields.get(flag.name)
+        kind = field.annotation if field is not None else None
+        if kind is not None and any([knowledge.does(f"{kind.module}.{kind.name}.{n}", "asks") for n in knowledge.asks]):
+            return False
+        return bool(stores_of(self._symbols, Place("field", owner, flag.name), addressed=False))
 
     def _before_start(self, context: int) -> list[tuple[str, Value]]:
         """What has surely been received when a context is started, by its starter or those that call that.

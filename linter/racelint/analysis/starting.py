@@ -422,21 +422,18 @@ class Starting(Tallies):
         if row is None:
             found = self.knowledge.does(name, "finds-set")
             if found is not None and len(args) <= found.argument:
-                self.tell(TAKE, self._flags_at(flags, state), call, state)
+                self.tell(TAKE, self.flags_at(flags, state), call, state)
             return
         stored = args[row.argument] if row.argument < len(args) else ()
+        self.tell_level(flags, stored, call, state)
         if not (stored and all(map(self.is_unset, stored))):
-            self.tell(SET, self._flags_at(flags, state), call, state)
+            self.tell(SET, self.flags_at(flags, state), call, state)
             return
         for flag in flags:
             path = self.shared_locals.get(flag, flag)
             state.drop_flag(path)
             if visible(path) and len(self.summary.lowers) < MOST_EVENTS:
                 self.summary.lowers[path] = None
-
-    def _flags_at(self, flags: Values, state: State) -> Values:
-        """The variables or fields that hold flags, also those that have just been made."""
-        return tuple([self.kept_at(self.holder_of(self.kept_at(flag), state)) for flag in flags])
 
     def _tell_group(self, group: Value, name: str, span: Span, state: State) -> None:
         """Remember what a method says of a group: one of its goroutines is done, or all are, or there is a new one."""

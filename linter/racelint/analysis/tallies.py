@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from racelint.analysis import counting
 from racelint.analysis.body import Body
-from racelint.analysis.state import FILLED, FLAG, LAST, LEFT, OUT, Held, State
+from racelint.analysis.levels import stored as levels_of
+from racelint.analysis.state import FILLED, FLAG, LAST, LEFT, OUT, SET, Held, State
 from racelint.analysis.types import LibraryType
 from racelint.analysis.values import Builtin, Captured, Field, Global, Literal, Value, Values
 from racelint.analysis.written import plain
@@ -85,8 +86,21 @@ class Tallies(Body):
     def count_in_one_step(self, name: str, counters: Values, args: Values, span: Span, state: State) -> None:
         """`s.workers.Add(-1)`; what is added may be anything else, too."""
         if self.knowledge.does(name, "counts") is not None:
+            self.tell_level(counters, (), span, state)
             down = all([isinstance(value, Literal) and type(value.value) is int and value.value < 0 for value in args])
             self._count_tally(counters, down and bool(args), span, state)
+
+    def flags_at(self, flags: Values, state: State) -> Values:
+        """The variables or fields that hold flags, also those that have just been made."""
+        return tuple([self.kept_at(self.holder_of(self.kept_at(flag), state)) for flag in flags])
+
+    def tell_level(self, flags: Values, stored: Values, span: Span, state: State) -> None:
+        """A number is stored in a flag: others may find that there."""
+        if not self.traits.atomic_steps:
+            known = self.symbols.constant(stored[0]) if len(stored) == 1 else None
+            for flag in self.flags_at(flags, state):
+                for path in levels_of(flag, known):
+                    self.tell(SET, (path,), span, state)
 
     def _count_tally(self, counters: Values, down: bool, span: Span, state: State) -> None:
         if down:
