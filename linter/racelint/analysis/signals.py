@@ -27,7 +27,7 @@ from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import CLOSED, DONE, FILLED, GIVES, LAST, LEFT, OUT, TAKE, UNTOLD, WAIT, Told
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, Global, Param, Site, TypeValue, Value
-from racelint.model import Assign, Attr, Call, Const, Eval, Make, Op
+from racelint.model import Assign, Attr, Call, Cast, Const, Eval, Expr, Make, Op
 from racelint.record import records
 from racelint.span import Span
 
@@ -72,6 +72,8 @@ class Signals:
         if self._precedes(first, second) or self._precedes(second, first) or self._are_last(first, second):
             return True
         if self._clears_at_last(first, second) or self._clears_at_last(second, first):
+            return True
+        if self._counts_anew(first, second) or self._counts_anew(second, first):
             return True
         return self._is_started_anew(first, second) or self._is_started_anew(second, first)
 
@@ -469,6 +471,21 @@ class Signals:
             return any(self._holds_reference(other, counter) for counter in counters)
         return self._clears(other) and not counters.isdisjoint(self._last_references(other))
 
+    def _counts_anew(self, spot: Spot, other: Spot) -> bool:
+        """Whether who has given back the last reference to an object sets their count anew, for who gets it next.
+
+        Who gives one back, as the function of the other access does, has done so before, or has it from him.
+        """
+        place = spot.located.place
+        if spot.access.kind != "store" or place.kind != "field" or other.access.kind == "store":
+            return False
+        counters = [c for operation, c in self.done(spot) if operation == LAST and _name(c) == place.name]
+        return any(
+            self._holds_reference(other, counter)
+            for counter in counters
+            if _owner(counter) == spot.located.type and self._begins_with_owner(counter)
+        )
+
     def _holds_reference(self, spot: Spot, counter: Value) -> bool:
         """Whether the function of an access, or one that has called it, gives a reference back."""
         return any(
@@ -691,13 +708,18 @@ def _counts_one(node: object, name: str) -> bool:
     """Whether something gives a field the number one: in the literal, by a store, or in one step, `v.refs.Store(1)`."""
     match node:
         case Make(fields=fields):
-            return dict(fields).get(name) == ONE
+            return _plain_number(dict(fields).get(name)) == ONE
         case Assign(targets=(Attr(name=stored),), value=value):
             return stored == name and value == ONE
         case Call(func=Attr(base=Attr(name=counted)), args=(value,)):
             return counted == name and value == ONE
         case _:
             return False
+
+
+def _plain_number(expr: Expr | None) -> Expr | None:
+    """A number without the conversion that says what type it is of: `int32(1)`."""
+    return expr.value if isinstance(expr, Cast) else expr
 
 
 def _owner(channel: Value) -> str | None:
