@@ -254,18 +254,19 @@ class Body(Flow[State, Frame]):
     def wait_for_last_words(self, channel: Value, state: State) -> None:
         """The one that was started here to give something to a channel has done so, as the last thing that it does.
 
-        What that starts itself may go on, and be several after some turns. One of several is the one if none of them is
-        started while another may run: `if quiet { go func() { ...; done <- 1 }() } else { go func() { ... }() }`.
+        What that starts itself may go on, and be several after some turns: not all has ended then. One of several is
+        the one if none of them is started while another may run:
+        `if quiet { go func() { ...; done <- 1 }() } else { go func() { ... }() }`.
         """
         calls = self.effects.calls
         found = lastwords.speakers(channel, self.id, self.symbols, calls=calls) if isinstance(channel, Captured) else []
         spans = {span for span, _ in found}
         if not spans.isdisjoint(state.several) or (len(spans) > 1 and self._meet_at_start(spans)):
             return
-        for summary in [self.summaries.of(function) for _, function in found]:
-            if channel not in summary.last_words or not (summary.joins & LOCAL or not summary.starts_any):
-                return
-        state.end(spans)
+        summaries = [self.summaries.of(function) for _, function in found]
+        if all([channel in summary.last_words for summary in summaries]):
+            goes_on = any([summary.starts_any and not summary.joins & LOCAL for summary in summaries])
+            state.end(spans, goes_on=goes_on)
 
     def _meet_at_start(self, spans: Set[Span]) -> bool:
         """Whether something is started at one of some spots while what another of them has started may still run."""

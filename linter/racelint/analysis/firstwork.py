@@ -15,7 +15,7 @@ from racelint.analysis.effects import Access, Effects
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
-from racelint.analysis.state import TAKE
+from racelint.analysis.state import OFFSPRING, TAKE
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Field, Fresh, Param, Value
 from racelint.span import Span
@@ -122,7 +122,7 @@ class FirstWork:
             if site.span in step.running and isinstance(site.callee, str):
                 yield from self._contexts.started_under.get(site.callee, ())
         for index, context in enumerate(self._contexts.roots):
-            if context.starter == step.function and context.span in step.running:
+            if context.starter == step.function and not step.running.isdisjoint({context.span, OFFSPRING}):
                 yield index
 
     def _has_worked(self, channel: Value, function: str, entry: Entry) -> bool:

@@ -16,7 +16,7 @@ from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, RUNNING, STATEFUL, Access, Act, CallSite, Effects, Start
 from racelint.analysis.paths import root
 from racelint.analysis.starting import GOROUTINE
-from racelint.analysis.state import LOCAL
+from racelint.analysis.state import LOCAL, OFFSPRING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turns import is_about_its_own
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Value
@@ -201,16 +201,21 @@ class Memory:
         return made not in known and made not in self._effects[function_id].exposed
 
     @staticmethod
-    def _is_running(context: Context, start: Start, at: Access | CallSite | Start) -> bool:
-        """Whether what has been started may run at a spot of the function that starts it."""
+    def _is_running(
+        context: Context, start: Start, at: Access | CallSite | Start, *, offspring: bool = False
+    ) -> bool:  # fmt: skip
+        """Whether what has been started, or what such ones have started in turn, may run at a spot of its starter's."""
         if start.kind == GOROUTINE:
-            return start.span in at.running and not context.ended
+            return (start.span in at.running and not context.ended) or (offspring and OFFSPRING in at.running)
         return start.looped and (start.loop is None or start.loop.holds(at.span))
 
-    def is_alone_each_turn(self, context: Context, *, of_one_call: bool = False) -> bool:
+    def is_alone_each_turn(
+        self, context: Context, *, of_one_call: bool = False, offspring: bool = False
+    ) -> bool:  # fmt: skip
         """Whether only a loop makes a context several, and the loop waits for it before its next turn.
 
         `of_one_call`: only what one call of the starter starts is looked at, else that may not run several times.
+        `offspring`: what the context has started in turn has ended then as well.
         """
         start = self.start(context)
         if start is None or start.many or start.loop is None or context.starter is None or context.span is None:
@@ -218,7 +223,7 @@ class Memory:
         starter = self._contexts.entries.get(context.starter, {})
         if not of_one_call and any(self._contexts.roots[entry.context].many for entry in starter):
             return False
-        return not self._is_running(context, start, start)
+        return not self._is_running(context, start, start, offspring=offspring)
 
     def _is_made_by(self, function_id: str, path: Value) -> bool:
         """Whether a path starts from an object that a function has made, which it knows by a variable."""
@@ -315,7 +320,8 @@ class Memory:
                 sites = [site for site in self._effects[caller].calls.values() if site.span == call]
                 if is_about_its_own(self._symbols, caller, call, context.span):
                     return True
-                running = any(self._is_running(context, start, site) for site in sites)
+                nested = steps < MOST_OUTER
+                running = any(self._is_running(context, start, site, offspring=nested) for site in sites)
                 if start.kind == GOROUTINE and sites:
                     return not running
                 return call[:2] < context.span[:2] and not running
@@ -343,7 +349,8 @@ class Memory:
         """Whether nothing that a start has started may run at an access of the function that starts it."""
         accesses = [each for each in self._effects[function].all_accesses() if each.span == span]
         return bool(accesses) and all(
-            not self._is_running(context, start, each) and (start.kind == GOROUTINE or span[:2] < start.span[:2])
+            not self._is_running(context, start, each, offspring=True)
+            and (start.kind == GOROUTINE or span[:2] < start.span[:2])
             for each in accesses
         )
 

@@ -209,7 +209,7 @@ class Repeating:
             by = self._contexts.roots[entry.context]
             if by == context or any(FLAG_MARK in lock for lock in entry.locks):
                 continue
-            beside = (by.many and not self._memory.is_alone_each_turn(by)) or self.runs(by).meet
+            beside = (by.many and not self._memory.is_alone_each_turn(by, offspring=True)) or self.runs(by).meet
             shared = entry.receiver == SHARED and self._is_one_for_all(context.starter, entry, by)
             again = not beside and not stays and (self._loop(context.starter, entry) or _asked_again(by, shared=shared))
             if shared and not (beside or stays or again):

@@ -88,6 +88,7 @@ Event: TypeAlias = Resize | Invoke
 
 IDENTIFYING = frozenset({"name", "id", "uid", "uuid", "key"})  # fields that no two elements have alike, mostly
 THREADS, LOCAL, TASKS, GIVEN, POOLS, STOPPED = 1, 2, 4, 8, 16, 32
+OFFSPRING = Span(0, 0, 0, 0)  # stands among what runs for all that has been started by what has ended itself
 TAKE = "take"  # a receive from a channel, or a flag that is found set; else it is given something, closed or set
 SET = "set"
 ENDED = "ended"  # a context is over, and time may have ended it
@@ -241,10 +242,11 @@ class State:
         nothing = self.assumptions.get(Predicate(value, "none"))
         return nothing is False or self.assumptions.get(Predicate(value, "truth")) is True
 
-    def end(self, started: Collection[Span]) -> None:
-        """What was started at some spots has ended."""
+    def end(self, started: Collection[Span], *, goes_on: bool = False) -> None:
+        """What was started at some spots has ended, though what that has started itself perhaps goes on."""
         if not self.running.isdisjoint(started):
             self.running -= frozenset(started)
+            self.running |= {OFFSPRING} if goes_on else frozenset()
             self.several &= self.running
             if not self.running:
                 self.wait()
