@@ -166,7 +166,8 @@ class Memory:
         runs = [call for call in _calls(body, start.during) if _receiver(call) in known]
         later = [node for node in records(body) if isinstance(node, Spawn | Defer)]
         inner = [each for each in self._effects if each.startswith(f"{function_id}.")]
-        if any([_calls(part, start.during) for part in (*later, *[self._symbols.functions[i][1].body for i in inner])]):
+        elsewhere = (*later, *[self._symbols.functions[each][1].body for each in inner])
+        if any([_receiver(call) in known for part in elsewhere for call in _calls(part, start.during)]):
             return False
         return any([start.span[:2] < call.span[:2] for call in runs])
 
