@@ -20,11 +20,12 @@ from racelint.analysis.state import LOCAL
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turns import is_about_its_own
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Value
-from racelint.model import Attr, Block, Call, Defer, Loop, Name, Spawn, Stmt
+from racelint.model import Attr, Block, Call, Defer, Loop, Make, Name, Spawn, Stmt
 from racelint.record import records
 from racelint.span import Span
 
 if TYPE_CHECKING:
+    from racelint.analysis.places import Place
     from racelint.analysis.spots import Spot
 
 SHAPES = {
@@ -261,6 +262,22 @@ class Memory:
         if start is None or isinstance(origin, Fresh):
             return isinstance(origin, Fresh)
         return start.loop is not None and self._is_own_of(path, start.loop)
+
+    def is_made_each_turn(self, place: Place, context: Context) -> bool:
+        """Whether a variable, which each turn of a loop has for itself, only ever holds what that turn has made, and
+        the turn starts one context that knows it: `for ... { m := map[string]int{}; go fill(m) }`.
+        """
+        start = self.start(context)
+        if start is None or context.starter != place.owner or start.many or start.through is not None:
+            return False
+        function, variable = self._symbols.functions[place.owner][1], Captured(place.owner, place.name)
+        loops = loops_around(function.body, start.span)
+        if not loops or not self._is_own_of(variable, loops[-1].span):
+            return False
+        inner = [each for function_id, each in self._effects.items() if function_id.startswith(f"{place.owner}.")]
+        if any([a.path == variable and a.kind == "store" for each in inner for a in each.all_accesses()]):
+            return False
+        return all([isinstance(value, Make) for value in function.bindings.get(place.name, (None,))])
 
     def is_one_after_other(self, one: Context, two: Context) -> bool:
         """Whether two contexts are the callbacks of one registration, or one has ended when the other is started.
