@@ -365,7 +365,8 @@ class Goroutines:
         if one == two:
             if not one.many or self._memory.is_alone_each_turn(one, of_one_call=True):
                 return Silence.ONE_CONTEXT
-            return Silence.APART if self._memory.is_new_each_turn(write.access.path, one) else 3
+            anew = self._memory.is_new_each_turn(write.access.path, one) or self._memory.is_made_each_turn(place, one)
+            return Silence.APART if anew else 3
         outside = [spot for spot, maker in zip((write, other), makers, strict=True) if maker != place.owner]
         return 3 if all(spot.function == place.owner for spot in outside) else Silence.UNKNOWN
 

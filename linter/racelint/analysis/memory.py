@@ -7,7 +7,8 @@ of them an index means is not known, so that they are not compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from racelint.analysis.body import own_each_turn
@@ -20,12 +21,14 @@ from racelint.analysis.state import LOCAL, OFFSPRING
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turns import is_about_its_own
 from racelint.analysis.values import Captured, Element, Field, Fresh, FunctionValue, Member, Value
-from racelint.model import Attr, Block, Call, Defer, Loop, Name, Spawn, Stmt
+from racelint.model import Attr, Block, Call, Defer, Loop, Make, Name, Spawn, Stmt
 from racelint.record import records
 from racelint.span import Span
 
 if TYPE_CHECKING:
+    from racelint.analysis.places import Place
     from racelint.analysis.spots import Spot
+    from racelint.knowledge import EntryRow
 
 SHAPES = {
     "write-write": 3, "write-read": 3, "content-write": 3, "content-read": 3, "content-iterate": 3,
@@ -85,7 +88,14 @@ def _receiver(call: Call) -> str:
 class Memory:
     """What the order of goroutines, and objects that are told apart, mean to pairs of accesses."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts) -> None:
+    def __init__(
+        self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, entries: Iterable[EntryRow] = ()
+    ) -> None:  # fmt: skip
+        """`entries` say which calls give libraries the objects of which they are to call methods."""
+        self._takers: dict[str, set[str]] = defaultdict(set)
+        for row in entries:
+            for method in row.methods:
+                self._takers[method].update(row.takers)
         self._symbols = symbols
         self._effects = effects
         self._contexts = contexts
@@ -166,7 +176,8 @@ class Memory:
         runs = [call for call in _calls(body, start.during) if _receiver(call) in known]
         later = [node for node in records(body) if isinstance(node, Spawn | Defer)]
         inner = [each for each in self._effects if each.startswith(f"{function_id}.")]
-        if any([_calls(part, start.during) for part in (*later, *[self._symbols.functions[i][1].body for i in inner])]):
+        elsewhere = (*later, *[self._symbols.functions[each][1].body for each in inner])
+        if any([_receiver(call) in known for part in elsewhere for call in _calls(part, start.during)]):
             return False
         return any([start.span[:2] < call.span[:2] for call in runs])
 
@@ -265,6 +276,22 @@ class Memory:
         if start is None or isinstance(origin, Fresh):
             return isinstance(origin, Fresh)
         return start.loop is not None and self._is_own_of(path, start.loop)
+
+    def is_made_each_turn(self, place: Place, context: Context) -> bool:
+        """Whether a variable, which each turn of a loop has for itself, only ever holds what that turn has made, and
+        the turn starts one context that knows it: `for ... { m := map[string]int{}; go fill(m) }`.
+        """
+        start = self.start(context)
+        if start is None or context.starter != place.owner or start.many or start.through is not None:
+            return False
+        function, variable = self._symbols.functions[place.owner][1], Captured(place.owner, place.name)
+        loops = loops_around(function.body, start.span)
+        if not loops or not self._is_own_of(variable, loops[-1].span):
+            return False
+        inner = [each for function_id, each in self._effects.items() if function_id.startswith(f"{place.owner}.")]
+        if any([a.path == variable and a.kind == "store" for each in inner for a in each.all_accesses()]):
+            return False
+        return all([isinstance(value, Make) for value in function.bindings.get(place.name, (None,))])
 
     def is_one_after_other(self, one: Context, two: Context) -> bool:
         """Whether two contexts are the callbacks of one registration, or one has ended when the other is started.
@@ -408,7 +435,35 @@ class Memory:
         way = self._contexts.way(function, entry)
         if span is not None:
             way = [*way, (function, span)]
-        return any(caller in given and call[:2] < given[caller][:2] for caller, call in way)
+        return any(caller in given and call[:2] < given[caller][:2] for caller, call in way) or (
+            span is not None and self.governs(function) and self._is_handed_later(entry, way, called)
+        )
+
+    def _is_handed_later(self, entry: Entry, way: Sequence[tuple[str, Span]], called: str) -> bool:
+        """Whether a context gives a library the objects whose method that is to call only behind an access, and nobody
+        else gives it any: `s.client = client; return s.setup(manager)`, where that builds the controller of `s`.
+        """
+        if called not in self._symbols.functions:
+            return False
+        method, owner = self._symbols.functions[called][1].name, self._symbols.owner_of(called)
+        ways = [
+            (around, self._contexts.way(function, around))
+            for taker in self._takers.get(method, ())
+            for function in self._handing.get((owner, taker), ())
+            for around in self._contexts.entries.get(function, ())
+        ]
+        return bool(ways) and all(
+            around.context == entry.context and self.parts_before(way, later) for around, later in ways
+        )
+
+    @cached_property
+    def _handing(self) -> dict[tuple[str, str], list[str]]:
+        """By the types of objects, and the calls that give libraries some of them: the functions that do so."""
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for function_id, effects in self._effects.items():
+            for handed in effects.handed:
+                found[handed].append(function_id)
+        return found
 
     def registered(self, called: str) -> Sequence[tuple[str, Span]]:
         """Where libraries are handed a function that they are to call."""

@@ -96,7 +96,7 @@ class Races:
         self.effects = effects
         self._is_one = is_one
         self._contexts = contexts
-        self.memory = Memory(symbols, effects, contexts)
+        self.memory = Memory(symbols, effects, contexts, places.knowledge.concurrency.entries)
         self.ways = Ways(symbols, contexts)
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
         self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
