@@ -353,14 +353,14 @@ class State:
         here = (site.function, site.span)
         for name, values in self.variables.items():
             if here in made_at(values):
-                self.variables[name] = _without(values, site)
+                self.variables[name] = without(values, site)
         for path, values in list(self.heap.items()):
             if here not in made_at((path, *values)):
                 continue
             if mentions(path, site):
                 del self.heap[path]
             else:
-                self.heap[path] = _without(values, site)
+                self.heap[path] = without(values, site)
         self.present, self.absent = _outliving(self.present, site), _outliving(self.absent, site)
         self.singled = frozenset([value for value in self.singled if not mentions(value, site)])
         self.exposed = frozenset([value for value in self.exposed if not mentions(value, site)])
@@ -372,7 +372,8 @@ def _outliving(pairs: frozenset[tuple[Value, Value]], site: Site) -> frozenset[t
     return frozenset([p for p in pairs if not (mentions(p[0], site) or mentions(p[1], site))]) if pairs else pairs
 
 
-def _without(values: Values, site: Site) -> Values:
+def without(values: Values, site: Site) -> Values:
+    """Values of which those that are about what is made at a site are unknown."""
     kept = tuple([value for value in values if not mentions(value, site)])
     return union(kept, NOTHING_KNOWN)
 

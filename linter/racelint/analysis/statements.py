@@ -13,7 +13,7 @@ from racelint.analysis.loops import iterated
 from racelint.analysis.making import MODULE, is_only_checked
 from racelint.analysis.paths import copy_of, element, only, root, union, unite
 from racelint.analysis.settling import is_settled
-from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State
+from racelint.analysis.state import FLAG, FLAGS, TASK_FLAG, Check, Held, Read, State, without
 from racelint.analysis.summary import Frame
 from racelint.analysis.type_names import RESULTS, ClassType, LibraryType, project_class
 from racelint.analysis.values import (
@@ -126,8 +126,7 @@ class Statements(Calls, Asking):
         if len(targets) == 1 and isinstance(targets[0], Build) and isinstance(value, Build):
             parts = targets[0].parts
             if len(parts) == len(value.parts) and not any(isinstance(p, Star) for p in (*parts, *value.parts)):
-                values = [self.taken(part, self.evaluate(part, state), state) for part in value.parts]
-                for target, found in zip(parts, values, strict=True):
+                for target, found in zip(parts, self._side_by_side(value.parts, state), strict=True):
                     self.assign(target, found, state)
                 return
         state.reads = reads = list[Read]()
@@ -145,6 +144,22 @@ class Statements(Calls, Asking):
                 note_answer(target.name, value, state)
         state.running |= delayed
         self.opening, self.stored = False, None
+
+    def _side_by_side(self, parts: tuple[Expr, ...], state: State) -> list[Values]:
+        """What the parts of a multiple assignment give.
+
+        `reached, found = found, set()`: what a part makes is another object than what an earlier turn has made there,
+        and the parts before it give.
+        """
+        given: list[Values] = []
+        for part in parts:
+            found = self.taken(part, self.evaluate(part, state), state)
+            if self.frames and isinstance(part, Build | Call):
+                for made in found:
+                    if isinstance(made, Fresh) and made.site.span == part.span:
+                        given = [without(each, made.site) for each in given]
+            given.append(found)
+        return given
 
     def _trace(self, target: Expr, reads: list[Read], state: State) -> None:
         """What is stored depends on these reads."""
