@@ -385,8 +385,11 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
         return all([self._never_waits(owner, name) for owner in self.evaluate(call.func.base, state)])
 
     def _never_waits(self, owner: Value, method: str) -> bool:
-        rows = [self.knowledge.does(f"{kind}.{method}", "at-once") for kind in self._kinds(owner, method)]
-        return any([row is not None and (not row.keyword or self._is_unbounded(owner, row.keyword)) for row in rows])
+        kinds = self._kinds(owner, method)
+        rows = [(kind, self.knowledge.does(f"{kind}.{method}", "at-once")) for kind in kinds]
+        return any(
+            row is not None and (not row.keyword or self._is_unbounded(owner, row.keyword, kind)) for kind, row in rows
+        )
 
     def _kinds(self, value: Value, method: str) -> list[str]:
         """The library's types that a value is of, itself or by its class if that has no coroutine of the same name."""
@@ -399,16 +402,21 @@ class Evaluator(Operations, Deferring, Loops, Conditions, Statements):
                     return [a.name for a in self.symbols.ancestors(type_id) if isinstance(a, Builtin)]
         return []
 
-    def _is_unbounded(self, queue: Value, keyword: str) -> bool:
-        """Whether nothing is said of the size of what a field keeps where it is made."""
+    def _is_unbounded(self, queue: Value, keyword: str, kind: str) -> bool:
+        """Whether nothing is said of the size of a queue where it is made: what a field keeps, or any of its kind."""
         owner = self.types.class_of(queue.base) if isinstance(queue, Field) else None
         declared = self.symbols.field(owner, queue.name) if owner and isinstance(queue, Field) else None
         if declared is None:
-            return False
+            return isinstance(self.types.of(queue), LibraryType) and not self._is_some_sized(kind)
         module = declared[0].partition(":")[0]
         made = [assigned.value for assigned in declared[1].values if isinstance(assigned.value, Call)]
         sized = [call for call in made if call.args or any(name == keyword for name, _ in call.keywords)]
         return not any(isinstance(self.symbols.static(module, call.func), Builtin) for call in sized)
+
+    def _is_some_sized(self, kind: str) -> bool:
+        """Whether some object of a library's class is made with arguments, anywhere in the program."""
+        calls = self.symbols.called(kind.rpartition(".")[2])
+        return any(self.symbols.meant(function_id, call.func) == Builtin(kind) for function_id, call in calls)
 
     def _await(self, values: Values, span: Span, state: State) -> Values:
         """Awaiting a coroutine runs it here; awaiting anything else gives something unknown, later."""
