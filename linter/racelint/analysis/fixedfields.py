@@ -13,12 +13,13 @@ from functools import cached_property
 from racelint.analysis.branching import arms
 from racelint.analysis.contexts import Context
 from racelint.analysis.effects import Effects, where_made
+from racelint.analysis.nilmaps import may_set
 from racelint.analysis.settled_tests import SettledTests
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.type_names import project_class
 from racelint.analysis.types import Types
-from racelint.model import Attr, Const, Expr, Logic, Loop, Make, Name, Op, Scalar, Update
+from racelint.model import Attr, Const, Expr, Logic, Make, Name, Op, Scalar
 from racelint.record import records
 from racelint.span import Span
 
@@ -164,7 +165,7 @@ class FixedFields:
             for source, function in self._symbols.functions.values()
             if module in (None, source.name) and name in source.module.mentions
         ]
-        return any(_sets(node, name) for node in records(tuple(bodies)))
+        return any(may_set(node, name) for node in records(tuple(bodies)))
 
 
 def _is_known(known: str, value: Scalar) -> bool:
@@ -175,13 +176,3 @@ def _compare(known: str, one: Scalar, other: Scalar) -> bool:
     if known in COMPARED:
         return COMPARED[known](one, other)
     return isinstance(one, int) and isinstance(other, int) and ORDERED[known](one, other)
-
-
-def _sets(node: object, name: str) -> bool:
-    match node:
-        case Op(operator="address", operands=(Attr(name=found), *_)) | Update(target=Attr(name=found)):
-            return found == name
-        case Loop(target=target) if target is not None:
-            return any(isinstance(part, Attr) and part.name == name for part in records((target,)))
-        case _:
-            return False

@@ -57,7 +57,7 @@ class NilMaps:
         ):
             return False
         bodies = tuple([f.body for s, f in self._symbols.functions.values() if s.name == source.name])
-        return not any(_may_set(node, place.name) for node in records(bodies))
+        return not any(may_set(node, place.name) for node in records(bodies))
 
     @cached_property
     def _made(self) -> dict[str, list[tuple[str, Span]]]:
@@ -68,7 +68,7 @@ class NilMaps:
         return [each.base for where, each in self._symbols.stores(name) if where.partition(":")[0] == module]
 
 
-def _may_set(node: object, name: str) -> bool:
+def may_set(node: object, name: str) -> bool:
     """Whether a loop or an update gives a field of a name something, or somebody says where it lies."""
     match node:
         case Op(operator="address", operands=(Attr(name=found), *_)) | Update(target=Attr(name=found)):
