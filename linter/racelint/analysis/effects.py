@@ -447,6 +447,16 @@ def _each_turn(known: CallSite, held: tuple[Held, ...]) -> tuple[tuple[Held, ...
     return turns if len(turns) > 1 else ()
 
 
+def where_called(effects: Mapping[str, Effects]) -> dict[str, list[tuple[str, Span]]]:
+    """By functions: those that call them, and where."""
+    found: dict[str, list[tuple[str, Span]]] = defaultdict(list)
+    for caller, each in effects.items():
+        for span, callee in each.calls:
+            if isinstance(callee, str):
+                found[callee].append((caller, span))
+    return found
+
+
 def where_made(effects: Mapping[str, Effects]) -> dict[str, list[tuple[str, Span]]]:
     """Where objects of each type are made, by the functions that make them."""
     found: dict[str, list[tuple[str, Span]]] = defaultdict(list)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from racelint.analysis.branching import arms
 from racelint.analysis.contexts import Contexts, Entry, targets
-from racelint.analysis.effects import NOTHING, CallSite, Effects, Start, where_made
+from racelint.analysis.effects import NOTHING, CallSite, Effects, Start, where_called, where_made
 from racelint.analysis.ending import ends_program
 from racelint.analysis.passing import comes_before, fails, is_heeded, passes
 from racelint.analysis.paths import rebased, root
@@ -124,12 +124,7 @@ class Prefilling:
     @cached_property
     def _callers(self) -> dict[str, list[tuple[str, Span]]]:
         """The functions that call one, and where."""
-        found: dict[str, list[tuple[str, Span]]] = defaultdict(list)
-        for caller, effects in self._effects.items():
-            for span, callee in effects.calls:
-                if isinstance(callee, str):
-                    found[callee].append((caller, span))
-        return found
+        return where_called(self._effects)
 
     def _is_filled_first(self, filling: Filling, function_id: str, site: CallSite) -> bool:
         """Whether a call that fills in the field of a new object is the first use of the variable that holds that, on

@@ -6,7 +6,6 @@ answers nobody, and fails at worst. A server that waits for its requests to end 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
@@ -14,7 +13,7 @@ from racelint.analysis.aftermain import is_main
 from racelint.analysis.arriving import Given, Source
 from racelint.analysis.branching import blocks, is_looped, leaves, waits
 from racelint.analysis.contexts import Contexts
-from racelint.analysis.effects import Effects
+from racelint.analysis.effects import Effects, where_called
 from racelint.analysis.ending import ends_program
 from racelint.analysis.endlesswaits import EndlessWaits
 from racelint.analysis.objects import HANDLER
@@ -209,12 +208,7 @@ class ProcessEnds(EndlessWaits):
     @cached_property
     def _calls(self) -> dict[str, list[tuple[str, Span]]]:
         """Where functions are called."""
-        found: dict[str, list[tuple[str, Span]]] = defaultdict(list)
-        for caller, effects in self._effects.items():
-            for span, callee in effects.calls:
-                if isinstance(callee, str):
-                    found[callee].append((caller, span))
-        return found
+        return where_called(self._effects)
 
     @cached_property
     def _started(self) -> frozenset[str]:
