@@ -344,7 +344,8 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     a number or a text that the other side reads for a log only, or a number for a text that only a log gets
     (`fmt.Sprintf`). Low is also what one goroutine that is started once stores once, if it had to be got first
     (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the
-    function that starts the one goroutine, or a caller of it, starts the other one, too.
+    function that starts the one goroutine, or a caller of it, starts the other one, too. Low is what a function
+    stores that a closure which it starts looks at, where it waits in between, or in each turn of the loop around both.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any

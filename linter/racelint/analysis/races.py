@@ -42,6 +42,7 @@ from racelint.analysis.goroutines import Goroutines
 from racelint.analysis.handover import HandingOver
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
+from racelint.analysis.insight import Insight
 from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
@@ -139,6 +140,7 @@ class Races:
         )  # fmt: skip
         self._unchanging = Unchanging(symbols, effects, contexts, goroutines.already_set, self.order.readiness)
         self._cooperating = Cooperating(symbols, places, contexts, self.ways)
+        self._insight = Insight(symbols, contexts, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
         self._same: dict[Place, bool] = {}
@@ -352,7 +354,7 @@ class Races:
             return True  # only what copies the struct around it has to do with it
         if self._are_from_elsewhere(write, other) or self._deadlines.have_passed(write, other):
             return True
-        if self._last_runs.share(write, other, self.spots):
+        if self._last_runs.share(write, other, self.spots) or self._insight.has(place, write, other):
             return True
         far = self.ways.is_far
         if SEVERITY[shape] < ERROR and (far(write, NEAR) or far(other, NEAR)):
