@@ -176,11 +176,16 @@ class Goroutines:
         """Whether an access starts from a variable of the starter's one call, or turn: others have others."""
         start = root(spot.access.path)
         if not isinstance(start, Captured) or start.function != context.starter:
-            return False
+            alone = self._own_runs.is_of_one_call(spot, context) and self._is_alone_in_its_call(context)
+            return alone and self._own_runs.is_over_by_next(spot, context)
         if self._symbols.is_instance_of(start):
             return False
-        alone = self._memory.is_alone_each_turn(context, of_one_call=True)
+        alone = self._is_alone_in_its_call(context)
         return alone or self._memory.is_new_each_turn(spot.access.path, context)
+
+    def _is_alone_in_its_call(self, context: Context) -> bool:
+        """Whether one call of a starter waits for what its loop starts before it starts the next."""
+        return self._memory.is_alone_each_turn(context, of_one_call=True)
 
     def has_started(self, spot: Spot, other: Spot) -> bool:
         """Whether what is a context's own is known to the other one, because the way there has started that."""
@@ -363,7 +368,7 @@ class Goroutines:
         if makers != (one.starter, two.starter) and place.owner in (write.function, other.function):
             return Silence.ORDERED  # who sets the handlers up has done so before they are called
         if one == two:
-            if not one.many or self._memory.is_alone_each_turn(one, of_one_call=True):
+            if not one.many or self._is_alone_in_its_call(one):
                 return Silence.ONE_CONTEXT
             anew = self._memory.is_new_each_turn(write.access.path, one) or self._memory.is_made_each_turn(place, one)
             return Silence.APART if anew else 3

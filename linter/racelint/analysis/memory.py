@@ -15,6 +15,7 @@ from racelint.analysis.body import own_each_turn
 from racelint.analysis.branching import are_alternatives, is_never_behind, loops_around
 from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, RUNNING, STATEFUL, Access, Act, CallSite, Effects, Start
+from racelint.analysis.hearing import Hearing
 from racelint.analysis.paths import root
 from racelint.analysis.starting import GOROUTINE
 from racelint.analysis.state import LOCAL, OFFSPRING
@@ -100,6 +101,7 @@ class Memory:
         self._effects = effects
         self._contexts = contexts
         self.waiting = [(f, e) for f, e in effects.items() if e.joined_at_end & LOCAL and self.governs(f)]
+        self._hearing = Hearing(symbols, effects, contexts)
         self._registered: dict[str, list[tuple[str, Span]]] = defaultdict(list)  # what libraries are given to call
         self._settling: dict[str, list[Act]] = {}
         self._running_itself: dict[tuple[str, Span], bool] = {}
@@ -394,6 +396,10 @@ class Memory:
         way, second = self._contexts.way(function, entry), self._contexts.steps(context.starter, starting, context.span)
         if self.parts_before(way, second):
             return True
+        if span is not None and self.governs(function) and not self._contexts.roots[entry.context].many:
+            steps = self._contexts.steps(function, entry, span)
+            if self._hearing.has_ended(steps, second, context, starting):
+                return True
         if span is None or not self.governs(function) or second[: len(way)] != way or len(second) < len(way) + 2:
             return False
         caller, call = second[len(way)]

@@ -10,16 +10,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 
 from racelint.analysis.contexts import Context, Contexts, Entry, targets
-from racelint.analysis.effects import CallSite, Effects, Start
+from racelint.analysis.effects import Access, CallSite, Effects, Start
+from racelint.analysis.memory import OF_VARIABLE
 from racelint.analysis.paths import rebased, root
 from racelint.analysis.places import Places
 from racelint.analysis.spots import Spot
+from racelint.analysis.state import CLOSED, GIVES, WAIT
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import NONE, Captured, Element, Field, Fresh, Member, Param, Site, Value
 from racelint.analysis.ways import MOST_CALLS
 from racelint.model import Call, Closure, Spawn
 from racelint.record import records
 
+TO_THE_END = frozenset({CLOSED, WAIT})  # a channel is read to its end, a group has ended
 MOST_GIVEN = 4  # calls through which what a starter was given is followed back
 
 
@@ -41,6 +44,42 @@ class OwnRuns:
     def has_made(self, spot: Spot) -> bool:
         """Whether the very run that makes an access has made its object: a function on the way there has."""
         return bool(self._made(spot, parts=True))
+
+    def is_of_one_call(self, spot: Spot, context: Context) -> bool:
+        """Whether an access is of a field of what a starter has in a variable of its own: the struct itself, or nothing
+        but objects that it has made. Each call of the starter has another.
+
+        `go func() { var q query; for name := range names { q = newQuery(name); go q.run() } }()`
+        """
+        if spot.access.kind not in OF_VARIABLE:
+            return False  # a map in it may be others', too
+        path, _, _ = self._outward(spot)
+        if not isinstance(path, Captured) or path.function != context.starter or self._parameter(path) != path:
+            return False
+        return self._places.is_whole(path) or bool(self._kept_in(path))
+
+    def is_over_by_next(self, spot: Spot, context: Context) -> bool:
+        """Whether an access precedes what the starter's loop has to hear before it starts the next: the first word that
+        is sent there, or the end of all words, or of all of a group.
+        """
+        given = self._given_by(spot)
+        if "close" in given or not given:
+            return not given
+        heard = [span for operation, _, span in self._effects[context.starter or ""].told if operation in TO_THE_END]
+        loops = [start.loop for start in self._starts_of(context)]
+        return all([loop is not None and any([loop.holds(span) and span != loop for span in heard]) for loop in loops])
+
+    def _given_by(self, spot: Spot) -> set[str]:
+        """How something may have been given to channels by the time of an access, by its context."""
+        told = [spot.access.told] if isinstance(spot.access, Access) else []
+        function, entry = spot.function, spot.entry
+        for _ in range(MOST_CALLS):
+            came = self._contexts.came(function, entry)
+            if came is None:
+                break
+            told += [site.told for site in self._effects[came.caller].calls.values() if site.span == came.span]
+            function, entry = came.caller, came.entry
+        return {operation for _, maybe in told for operation, _ in maybe if operation in GIVES}
 
     def has_called(self, spot: Spot, owner: str) -> bool:
         """Whether the very run that makes an access has made the call of a function whose variable it is of.
