@@ -276,7 +276,7 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     - what precedes `server.Shutdown(ctx)` and what follows `server.Serve(listener)`, which returns then;
     - variables that are new in each turn of the loop that starts the goroutines; what that loop walks, which is read
       before its first turn; what each is handed another variable or part of (`go fill(&t.wins); go fill(&t.losses)`);
-    - `sync.Once`, atomics, `sync.Map`;
+    - `sync.Once`, with what its function starts and waits for; atomics, `sync.Map`;
     - calls that part, on the way, from those that lead to the start, and come first, and what their caller does
       before; what a handler is registered after, be it done by goroutines that have been waited for by then; what a
       function that a program runs once does, or leads to, before it goes on to all that starts or registers the other

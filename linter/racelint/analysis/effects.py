@@ -219,6 +219,7 @@ class Effects:
     taken: set[Value] = field(default_factory=set)  # what may be a lock that it takes
     tells_itself: bool = False  # it calls what its object was given, and gives it that object
     launches: set[tuple[Span, Value]] = field(default_factory=set)  # of which what is registered there is called then
+    once: dict[Span, Value] = field(default_factory=dict)  # calls that run what they are given once, and by whom
     prepares: dict[Span, Value] = field(default_factory=dict)  # calls of other methods of what can be launched
     launchers: dict[tuple[str, str], Values] = field(default_factory=dict)  # what such fields of types are given here
     waits: dict[Span, tuple[Held, ...]] = field(default_factory=dict)  # calls that wait for what was started; locks

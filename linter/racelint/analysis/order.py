@@ -22,6 +22,7 @@ from racelint.analysis.places import Place, Places
 from racelint.analysis.prefilling import Prefilling
 from racelint.analysis.readiness import Readiness
 from racelint.analysis.rounds import Rounds
+from racelint.analysis.runningonce import RunningOnce
 from racelint.analysis.settled_tests import found_empty
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
@@ -52,6 +53,7 @@ class Order:
         self.signals = Signals(symbols, effects, contexts, places)
         self._first_start = FirstStart(symbols, contexts)
         self._once_closed = OnceClosed(symbols, effects, places, self.signals)
+        self._running_once = RunningOnce(symbols, effects, contexts, memory)
         self._first_work = FirstWork(symbols, effects, contexts, self.signals)
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
@@ -77,7 +79,9 @@ class Order:
             return True
         if self.is_before_return(first, second) or self.is_before_return(second, first):
             return True
-        return self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context)
+        if self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context):
+            return True
+        return self._running_once.precedes(first, second) or self._running_once.precedes(second, first)
 
     def is_before_return(self, spot: Spot, other: Spot) -> bool:
         """Whether a function has made an object, waits for what it has started on it, and only then lets others see it.

@@ -508,6 +508,8 @@ class Starting(Tallies):
         if found is None or library:
             if f"{library}.{name}" in self.knowledge.concurrency.waits:
                 state.joined |= GIVEN
+            if library and self.knowledge.does(f"{library}.{name}", "runs-once") is not None:
+                self.effects.once[call] = self.shared_locals.get(base, base)
             self.hand_over(args, keywords, call, state, name)
             if found is None:
                 self.effects.call(path, call, None, state, certain=False)

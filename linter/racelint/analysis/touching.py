@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from racelint.analysis.body import Body, visible
 from racelint.analysis.effects import CONTENT, UNKNOWN_KIND
 from racelint.analysis.paths import Substitute
-from racelint.analysis.state import Call, Held, State, surely_held
+from racelint.analysis.state import Call, Held, State, held_in_both, surely_held
 from racelint.analysis.summary import Touch
 from racelint.analysis.values import UNKNOWN, Copy, Element, Field, Fresh, Literal, Param, Value
 from racelint.model import Function
@@ -39,7 +39,7 @@ class Touching(Body):
         known = next((t for t in self.summary.touches if t[:3] == touch[:3]), None)
         if known is not None:
             needs = self.summary.touches.pop(known) & state.conditions()
-            touch = known._replace(held=tuple([held for held in known.held if held in touch.held]))
+            touch = known._replace(held=surely_held(held_in_both(known.held, touch.held)))
             self.summary.touches[touch] = needs
         elif len([t for t in self.summary.touches if _is_of_field(t) is (given is not container)]) < MOST_TOUCHES:
             self.summary.touches[touch] = state.conditions()
