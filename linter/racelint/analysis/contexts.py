@@ -82,6 +82,7 @@ class Entry(NamedTuple):
     constructor: str = ""  # which constructor is still at work on the own instance: only what it has started knows it
     passed: Passed | None = None  # the outermost decorator on the way behind which any of several types may lie
     made: bool = False  # whether the context's own run has made the function's own instance, as far as the calls tell
+    program: tuple[str, ...] = ()  # what the context's root is part of, where another root's program has other callees
 
 
 class Came(NamedTuple):

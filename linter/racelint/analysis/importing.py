@@ -21,7 +21,7 @@ class Importing:
         self._reached: dict[str, frozenset[str]] = {}
         self._mains: set[str] = set()
         self._are_linked: dict[frozenset[str], bool] = {}
-        for source in {source.path: source for source, _ in symbols.functions.values()}.values():
+        for source in symbols.sources.values():
             self._read(source)
         self._programs: dict[str, set[str]] = defaultdict(set)
         for main in sorted(self._mains):
@@ -56,6 +56,12 @@ class Importing:
     def programs(self, package: str) -> frozenset[str]:
         """The main packages that import a package, or what imports it."""
         return frozenset(self._programs.get(package_of(package), ()))
+
+    def stand(self, function_id: str) -> tuple[str, ...]:
+        """What decides with which functions one can be in a program; its own package first if that is a main one."""
+        package = package_of(self._symbols.functions[function_id][0].name)
+        programs = sorted(self.programs(package))
+        return (package, *programs) if package in self._mains else tuple(programs)
 
     def are_linked(self, functions: Iterable[str]) -> bool:
         """Whether one program can run all of some functions: what is in a main package runs with what that imports."""

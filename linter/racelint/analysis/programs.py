@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Iterable
 from functools import cached_property
 
 from racelint.analysis.importing import Importing, package_of
@@ -28,6 +29,7 @@ class Programs:
         self._root = os.path.commonpath(folders) if folders else ""  # the module's path may have any words in it
         self._mains = {package_of(symbols.functions[f][0].name) for f in symbols.functions if self._is_program(f)}
         self._folders = {_folder(main) for main in self._mains}
+        self._meet: dict[frozenset[str], bool] = {}
 
     def have(self, module: str) -> bool:
         """Whether a package is part of an application."""
@@ -38,6 +40,18 @@ class Programs:
     def use(self, module: str) -> bool:
         """Whether a program is made with a package, wherever that lies: others may use it, too."""
         return not self._mains.isdisjoint(self.importing.programs(module))
+
+    def hold(self, functions: Iterable[str]) -> bool:
+        """Whether some program can have all of several functions in it, as far as the repository shows its programs.
+
+        Others may put together what is in none of them; an example or a tool shows that packages may meet, too.
+        """
+        packages = frozenset([package_of(self._symbols.functions[each][0].name) for each in functions])
+        if packages not in self._meet:
+            self._meet[packages] = not all(map(self.use, packages)) or bool(
+                frozenset.intersection(*map(self.importing.programs, packages))
+            )
+        return self._meet[packages]
 
     def serve_tests(self, module: str) -> bool:
         """Whether a package is there for tests by its name or a folder's, like `httptest`, and none of the repository's

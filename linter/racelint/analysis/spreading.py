@@ -11,6 +11,7 @@ from racelint.analysis.deciding import Deciding
 from racelint.analysis.declared import Declared
 from racelint.analysis.edges import Edges
 from racelint.analysis.effects import CallSite
+from racelint.analysis.linking import Linking
 from racelint.analysis.objects import FRESH, SHARED
 from racelint.analysis.paths import root
 from racelint.analysis.places import Places
@@ -45,7 +46,7 @@ class Spreading:
         self._receivers = receivers
         self._found = contexts
         self._programs = Programs(symbols)
-        self._importing = self._programs.importing
+        self._linking = Linking(self._programs, edges)
         self._running: dict[str, set[str]] = {}  # functions that a context may run, by its root
 
     def spread(self, index: int, context: Context, root_id: str) -> None:
@@ -57,6 +58,8 @@ class Spreading:
         locks = self._contracts.of(root_id) | self._taken_over(root_id) | given
         flags = self._deciding.started(context)
         first = Entry(index, receiver, locks, context.type, origin=context.origin, flags=flags)
+        if not context.function:
+            first = first._replace(program=self._linking.program(index, root_id, root_id))
         if not self._enter(root_id, first, None):
             return
         above = {root_id, context.starter or root_id}
@@ -72,8 +75,10 @@ class Spreading:
             for callee, site in self._edges.calls.get(function_id, ()):
                 if callee in begun and not isinstance(site.callee, str):
                     continue  # whoever has handed it to the helper starts it
-                if not self._importing.are_linked({*above, function_id, callee}):
-                    continue  # an interface's method, of a type that another program has
+                if not self._linking.can_follow(above, function_id, callee):
+                    if not context.function:
+                        self._linking.leave_out(index, function_id)
+                    continue
                 if self._is_put_in_by_tests(callee, {*above, function_id}):
                     continue  # and of one that no program has
                 if self._is_of_others(callee, site, root_id):
@@ -94,6 +99,8 @@ class Spreading:
                     next_entry = next_entry._replace(context=self._tasks_of_callers())
                 if next_entry.flags and self._is_full(callee, next_entry.context):
                     next_entry = next_entry._replace(flags=frozenset())  # which stands for all that has some
+                if not context.function:
+                    next_entry = next_entry._replace(program=self._linking.program(index, root_id, callee))
                 if self._enter(callee, next_entry, Came(function_id, entry, site.span, site.looped, own)):
                     todo.append((callee, next_entry))
 
@@ -219,7 +226,7 @@ class Spreading:
             if came is not None and came.looped and first is not None and first[:2] == came[:2]:
                 known[entry] = came
             return False
-        same = [e for e in known if e.context == entry.context]
+        same = [e for e in known if e.context == entry.context and e.program == entry.program]
         stronger = {e: known[e] for e in same if _covers(entry, e)}
         replaced = {e: found_by for e, found_by in stronger.items() if found_by is not None}
         if any(_covers(e, entry) for e in same) or len(same) - len(replaced) >= MOST_STATES:
