@@ -193,9 +193,10 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     computed once and changed without a copy, and in Python what is a cache only by its name, `oslo.config` (often one
     process a job), shallow copies of the program's own state, in Go also of what a function is given (of 12 such
     reports one was right; of parts of a cluster's resources, `meta := pod.ObjectMeta`, medium), and what a function
-    does of which no code of the repository speaks (of one that is private by its name no code but tests), in Go what
-    a method does of a type, in a package that the repository's programs use, that only such functions speak of, and
-    what their functions do to the objects of a cache of such a type, of which they make none.
+    does of which no code of the repository speaks (of one that is private by its name no code but tests), in Go what a
+    function does that only its package could call and nothing there names, what a method does of a type, in a package
+    that the repository's programs use, that only such functions speak of, and what their functions do to the objects of
+    a cache of such a type, of which they make none.
 
     ## Known limits
 

@@ -33,7 +33,7 @@ from racelint.analysis.state import (
     Resize,
     State,
 )
-from racelint.analysis.type_names import ClassType, LibraryType
+from racelint.analysis.type_names import ClassType, LibraryType, TypeOf
 from racelint.analysis.vacancy import measured, note_vacant, note_vacant_unless
 from racelint.analysis.values import (
     NONE,
@@ -580,10 +580,19 @@ class Conditions(Asking):
         """A parameter is of one of some types, of which none is an interface: `switch m := message.(type)`."""
         written = [kind.type for kind in kinds if isinstance(kind, Cast)]
         found = [self.types.annotations.declared(self.id, reference) for reference in written]
-        types = frozenset([each.type for each in found if isinstance(each, ClassType)])
-        concrete = not any([self.symbols.types[each][1].is_interface for each in types])
-        if len(values) == 1 and isinstance(values[0], Param) and found and len(types) == len(kinds) and concrete:
-            state.assumptions[Predicate(values[0], "type", types)] = True
+        types = [name for each in found if (name := self._concrete(each))]
+        if len(values) == 1 and isinstance(values[0], Param) and found and len(types) == len(kinds):
+            state.assumptions[Predicate(values[0], "type", frozenset(types))] = True
+
+    def _concrete(self, found: TypeOf | None) -> str:
+        """The name of a type that is surely no interface: of the program, or behind a pointer; "" for others."""
+        match found:
+            case ClassType(type=type_id) if not self.symbols.types[type_id][1].is_interface:
+                return type_id
+            case LibraryType(name=name, pointer=True):
+                return name
+            case _:
+                return ""
 
     @staticmethod
     def _exclude(values: Values, constants: Values, unequal: State | None) -> None:

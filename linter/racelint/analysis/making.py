@@ -85,6 +85,14 @@ class Making:
             return False
         return key in self._spoken and key not in self._run and _key(_package(home), used) in self._run
 
+    def speaks_of(self, function_id: str) -> bool:
+        """Whether anything has a function's or method's name, but for that function itself: code, tests, what is
+        generated.
+        """
+        module, _, qualname = function_id.partition(":")
+        name = qualname.rpartition(".")[2]
+        return name in self._tested or name in self._generated or bool(self._speakers_of(_key(_package(module), name)))
+
     def _is_unspoken(self, function: Key, made: Key, package: str) -> bool:
         """Whether nobody speaks of a package's function but what it makes."""
         if self._homes.get(function) != {package} or function[1] in self._tested | self._generated:

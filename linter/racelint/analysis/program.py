@@ -51,6 +51,7 @@ from racelint.analysis.told import Race, Teller
 from racelint.analysis.types import Types
 from racelint.analysis.unknowns import Unknowns
 from racelint.analysis.unlinking import Unlinking
+from racelint.analysis.unnamed import Unnamed
 from racelint.analysis.values import Global, Literal
 from racelint.analysis.violations import Violation, ViolationTeller
 from racelint.explanation import Explanation
@@ -104,7 +105,8 @@ class Program:
         self._infer = infer
         self.sources = tuple(sorted(sources, key=lambda source: source.path))
         self._symbols = Symbols(self.sources, knowledge)
-        self._symbols.making.close(Programs(self._symbols).use)
+        self._programs = Programs(self._symbols)
+        self._symbols.making.close(self._programs.use)
         knowledge = knowledge.in_program({w for source in self.sources for w in source.module.mentions.split()})
         self._types = Types(self._symbols, knowledge)
         self._knowledge = knowledge
@@ -149,11 +151,12 @@ class Program:
         self._run_all()
         describe = Describe(self._symbols, self._types, self._summaries.usage)
         mentions = Mentions(self._symbols, Product(self._symbols, self._summaries.effects), self._knowledge)
+        unnamed = Unnamed(self._symbols, self._programs)
         teller = CacheTeller(
             describe,
             self._summaries,
             lambda function: bool(self._link().contexts.runs_once(function)),
-            mentions.is_forgotten,
+            lambda function: mentions.is_forgotten(function) or unnamed.never_runs(function),
         )
         reported = [function_id for function_id, source, _ in self.functions() if source.reported]
         for write in Caches(self._knowledge, self._summaries).writes(reported):

@@ -263,11 +263,20 @@ class Replay(Locking, Origins, Owning, Touching):
                 values = tuple([v for v in values if self._may_be_one(v, predicate)])
                 if not values:
                     return None
-            elif all([holds(predicate._replace(value=v), state) is (not outcome) for v in values]):
+            elif all([self._is_refuted(predicate._replace(value=v), state, outcome=outcome) for v in values]):
                 return None
             if len(values) == 1 and isinstance(values[0], Param):
                 mine.add((predicate._replace(value=values[0]), outcome))
         return frozenset(mine)
+
+    def _is_refuted(self, predicate: Predicate, state: State, *, outcome: bool) -> bool:
+        """Whether a test cannot have an outcome here: a value of another type gets into no case for some types."""
+        if holds(predicate, state) is (not outcome):
+            return True
+        if predicate.test != "type" or not outcome:
+            return False
+        assert isinstance(predicate.scalar, frozenset)
+        return not self.summaries.type_cases.may_be(predicate.value, predicate.scalar)
 
     def _may_be_one(self, value: Value, predicate: Predicate) -> bool:
         """Whether an object may be of one of the classes that a callee asks for."""

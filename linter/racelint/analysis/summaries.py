@@ -11,6 +11,7 @@ from racelint.analysis.spawning import Spawning
 from racelint.analysis.summary import Summary
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.turnstiles import Turnstiles
+from racelint.analysis.typecases import TypeCases
 from racelint.analysis.types import Types
 from racelint.analysis.usage import Usage
 from racelint.knowledge import Knowledge
@@ -38,6 +39,7 @@ class Summaries:
         self.stores = StoreUse(symbols, types, knowledge.made)
         self.turnstiles = Turnstiles(symbols, knowledge.concurrency)
         self.spawning = Spawning(symbols, self)
+        self.type_cases = TypeCases(symbols, types)
         self.remembering: dict[str, str] = {}  # which functions give the same object again, and what
         self.caching: dict[str, bool] = {}  # by a file, whether it speaks of caches
         self.unresolved: set[tuple[str, Span]] = set()  # calls of which nothing is known but that they happen

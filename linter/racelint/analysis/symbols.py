@@ -66,6 +66,9 @@ STAND_INS = frozenset({
     "mock", "mocks", "fake", "fakes", "dummy", "dummies", "mockutil", "testing", "testutil", "testutils", "e2e",
 })  # fmt: skip
 DOUBLE = re.compile("(?:^|[a-z0-9])(?:Mock|Fake|Dummy)|^(?:mock|fake|dummy)[A-Z]")
+FOR_TESTS = re.compile(
+    "(?:^|[a-z0-9])(?:Test|Mock|Fake|Dummy|Stub|Spy)(?=[A-Z]|$)|^(?:test|mock|fake|dummy|stub|spy)[A-Z]"
+)
 TESTING = frozenset({"testing", "net/http/httptest"})  # what only tests use
 LINKS = 12  # re-exports followed before a name counts as unknown
 
@@ -475,15 +478,20 @@ class Symbols:
     def overrides(self, type_id: str, name: str) -> list[str]:
         """The methods that types below this one put in place of its own, or have through what they embed.
 
-        In Go those only of types that objects are made of, if there are any: else other code makes them.
+        In Go those only of types that objects are made of, if there are any: else other code makes them, unless only
+        tests do, and the types say by their names that they are for those.
         """
         found: dict[str, None] = {}
         every = sorted(self.subtypes(type_id))
-        for subtype in list(filter(self.making.has, every)) or every:
+        for subtype in list(filter(self.making.has, every)) or [each for each in every if not self._is_double(each)]:
             method = self.put_in_place(subtype, name)
             if method is not None:
                 found[method] = None
         return list(found)
+
+    def _is_double(self, type_id: str) -> bool:
+        """Whether a type says by its name that it is for tests, and only they have objects of it."""
+        return bool(FOR_TESTS.search(type_id.rpartition(":")[2])) and self.making.is_only_tested(type_id)
 
     def put_in_place(self, type_id: str, name: str) -> str | None:
         """The method that a type puts in place of one above it, or has through what it embeds."""
