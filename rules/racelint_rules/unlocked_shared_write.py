@@ -342,9 +342,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     the program that are stored again and again; fields that are only added to, of types that keep figures by their
     name (`queryStats`), and numbers that are counted where no code that can see them, but for tests, asks how many;
     a number or a text that the other side reads for a log only, or a number for a text that only a log gets
-    (`fmt.Sprintf`). Low is also what one goroutine that is started once stores once, if it had to be got first
-    (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the
-    function that starts the one goroutine, or a caller of it, starts the other one, too.
+    (`fmt.Sprintf`); a container of which it only takes the size for a log, or, in a function that tells figures by its
+    name (`InternalMetrics`), for a library. Low is also what one goroutine that is started once stores once, if it had
+    to be got first (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen;
+    not so if the function that starts the one goroutine, or a caller of it, starts the other one, too.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any
