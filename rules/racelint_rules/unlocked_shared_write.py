@@ -335,10 +335,10 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before
     callers come, what interfaces with a single method lead to, or those of which a type passes calls on under a lock,
     if it is not known what arrives there; values that one function makes on demand, by whoever comes first (a map
-    is lost with its entries, and counts); two stores of one constant in a field, or, without a lock, in a variable
-    of the function whose own `go` statements start both goroutines, or of what lies there already, as all callers
-    give it (`parse(configFile)`) or as a field has been given it from that very variable (`logger = h.log`), or as
-    all that is ever stored there is one constant, first by the start-up or where the object is made; settings of
+    is lost with its entries, and counts); two stores of one constant in a field, or, without a lock of their own, in
+    a variable of the function whose own `go` statements start both goroutines, or of what lies there already, as all
+    callers give it (`parse(configFile)`) or as a field has been given it from that very variable (`logger = h.log`),
+    or as all that is ever stored there is one constant, first by the start-up or where the object is made; settings of
     the program that are stored again and again; fields that are only added to, of types that keep figures by their
     name (`queryStats`), and numbers that are counted where no code that can see them, but for tests, asks how many;
     a number or a text that the other side reads for a log only, or a number for a text that only a log gets

@@ -429,7 +429,7 @@ class Races:
                 unseen = shape == "write-write" and self._is_unseen(place)
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
-                alike = is_same_constant(write.access, other.access) and not self._is_helped(place, write, other)
+                alike = self._store_alike(write, other) and not self._is_helped(place, write, other)
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
                 if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):
@@ -445,9 +445,17 @@ class Races:
             case _:
                 return False
 
+    def _store_alike(self, write: Spot, other: Spot) -> bool:
+        """Whether two accesses store one constant, be it one that is known by its name in another package."""
+        module, _, name = write.access.detail.removeprefix(SETTING).rpartition(":")
+        if write.access.detail != other.access.detail or not write.access.detail.startswith(SETTING):
+            return is_same_constant(write.access, other.access)
+        return self._symbols.constant(Global(module, name)) is not None
+
     def _is_helped(self, place: Place, write: Spot, other: Spot) -> bool:
         """Whether a captured variable is stored to by what a helper starts, or under a lock: its own function does not
-        show that two may do so at once, or its author cares.
+        show that two may do so at once, or its author cares. A lock that the function holds itself while it waits for
+        them is for something else.
         """
         if place.kind != "captured":
             return False
@@ -456,7 +464,9 @@ class Races:
         starts = [start for start in self.effects[place.owner].starts.values() if start.span in spans]
         begun = all(context.starter == place.owner for context in contexts)
         helpers = {start.through[0] for start in starts if start.through is not None} - {place.owner}
-        return not begun or not starts or bool(helpers or write.locks or other.locks)
+        inherited = self._contexts.inherited
+        locks = [spot.locks - inherited.get(spot.entry.context, frozenset()) for spot in (write, other)]
+        return not begun or not starts or bool(helpers or any(locks))
 
     def _is_unseen(self, place: Place) -> bool:
         """Whether nobody looks at what is stored."""
