@@ -343,9 +343,11 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     name (`queryStats`), and numbers that are counted where no code that can see them, but for tests, asks how many;
     a number or a text that the other side reads for a log only, or a number for a text that only a log gets
     (`fmt.Sprintf`); a container of which it only takes the size for a log, or, in a function that tells figures by its
-    name (`InternalMetrics`), for a library. Low is also what one goroutine that is started once stores once, if it had
-    to be got first (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen;
-    not so if the function that starts the one goroutine, or a caller of it, starts the other one, too.
+    name (`InternalMetrics`), for a library; a flag that tells a loop to end whose listener is closed behind it
+    (`s.done = true; s.listener.Close()`), where who finds it unset waits for that listener at once, or has just got its
+    error. Low is also what one goroutine that is started once stores once, if it had to be got first (a client, a
+    setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the function that
+    starts the one goroutine, or a caller of it, starts the other one, too.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to
     the two lead through functions of three types (flags, numbers, references), through three packages, or, without any

@@ -62,6 +62,7 @@ from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.standing import Standing
+from racelint.analysis.stopflags import StopFlags
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
@@ -122,6 +123,7 @@ class Races:
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._process_ends = ProcessEnds(symbols, places, effects, contexts)
+        self._stop_flags = StopFlags(symbols, places, places.knowledge)
         self._after_main = AfterMain(symbols, self.order.signals)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
@@ -249,7 +251,7 @@ class Races:
             confidence = 1  # another server may have requests overlap
         if confidence > 1 and self._cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
-        if confidence > 1 and self._is_lost(write, other):
+        if confidence > 1 and (self._is_lost(write, other) or self._stop_flags.says_nothing_new(place, write, other)):
             confidence = 1
         if self.memory.governs(write.function) and self._is_roundabout(write, other):
             confidence = min(confidence, PROVEN - 1)
