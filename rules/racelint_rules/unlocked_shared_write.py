@@ -335,16 +335,19 @@ def unlocked_shared_write(program: Program) -> Iterator[Finding]:
     under a lock, the size of a map, setters, registrations, what constructors and what sets the program up write before
     callers come, what interfaces with a single method lead to, or those of which a type passes calls on under a lock,
     if it is not known what arrives there; values that one function makes on demand, by whoever comes first (a map
-    is lost with its entries, and counts); two stores of one constant in a field, or, without a lock, in a variable
-    of the function whose own `go` statements start both goroutines, or of what lies there already, as all callers
-    give it (`parse(configFile)`) or as a field has been given it from that very variable (`logger = h.log`), or as
-    all that is ever stored there is one constant, first by the start-up or where the object is made; settings of
+    is lost with its entries, and counts); two stores of one constant in a field, or, without a lock of their own, in
+    a variable of the function whose own `go` statements start both goroutines, or of what lies there already, as all
+    callers give it (`parse(configFile)`) or as a field has been given it from that very variable (`logger = h.log`),
+    or as all that is ever stored there is one constant, first by the start-up or where the object is made; settings of
     the program that are stored again and again; fields that are only added to, of types that keep figures by their
     name (`queryStats`), and numbers that are counted where no code that can see them, but for tests, asks how many;
     a number or a text that the other side reads for a log only, or a number for a text that only a log gets
-    (`fmt.Sprintf`). Low is also what one goroutine that is started once stores once, if it had to be got first
-    (a client, a setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the
-    function that starts the one goroutine, or a caller of it, starts the other one, too. Low is what a function
+    (`fmt.Sprintf`); a container of which it only takes the size for a log, or, in a function that tells figures by its
+    name (`InternalMetrics`), for a library; a flag that tells a loop to end whose listener is closed behind it
+    (`s.done = true; s.listener.Close()`), where who finds it unset waits for that listener at once, or has just got its
+    error. Low is also what one goroutine that is started once stores once, if it had to be got first (a client, a
+    setting, no constant): who reads it mostly waits for it in a way that cannot be seen; not so if the function that
+    starts the one goroutine, or a caller of it, starts the other one, too. Low is what a function
     stores that a closure which it starts looks at, where it waits in between, or in each turn of the loop around both.
 
     And low is what is stored whole, and read or tested, where little depends on which value is seen: where the ways to

@@ -153,6 +153,7 @@ class Body(Flow[State, Frame]):
         self.by_name = False  # the call at hand gives arguments by name
         self.told: frozenset[Span] = frozenset()  # what the call at hand only makes text of
         self.harmless: frozenset[str] = frozenset()  # the types of which it may do so at any time
+        self.sizes_told: frozenset[Span] = frozenset()  # of what it is only told how much it holds
         self.told_later: dict[Span, bool] = {}  # whether nothing but a log gets a text that is made there
         self.filled_in: frozenset[Span] = frozenset()  # what the struct at hand is made with
         self.was_read: frozenset[Span] = frozenset()  # what the call at hand needs and has read before it was put off
@@ -483,7 +484,9 @@ class Body(Flow[State, Frame]):
             return
         if self.narrowed and is_seen(path):
             return  # whose object that is, nobody knows
-        if kind == "read" and span in self.told:
+        if kind == "read" and span in self.sizes_told:
+            detail = TOLD
+        elif kind == "read" and span in self.told:
             if self.traits.atomic_steps:
                 kind = "peek"
             elif self.types.is_one_of(path, self.harmless):

@@ -63,12 +63,13 @@ class Calls(Replay, Library, Telling):
         looks = all([isinstance(c, Builtin) and "." not in c.name for c in callees])  # `callable(f)` only looks
         if not looks:
             state.reads = None  # what a call makes of its arguments is something else
-        outer_told = self.told, self.harmless
+        outer_told = self.told, self.harmless, self.sizes_told
         self.told, self.harmless = self.told_by(call, callees, state), self.told_types(call)
+        self.sizes_told = self.sizes_told_by(call, callees, self.told)
         args, keywords = self._arguments(call, state)
         self._note_watching(call, callees, args, keywords, state)
         self._note_saving(call, callees)
-        state.reads, (self.told, self.harmless) = outer, outer_told
+        state.reads, (self.told, self.harmless, self.sizes_told) = outer, outer_told
         self.note_single(call)
         self.once = False
         if all([isinstance(c, Builtin) for c in callees]):

@@ -19,6 +19,7 @@ CLOSING = {
 MEASURING = {
     "perf", "performance", "stats", "stat", "statistics", "metric", "metrics", "telemetry", "usage", "profiler",
 }  # fmt: skip
+FIGURES = MEASURING | {"diagnostic", "diagnostics", "summary"}
 SETTING_UP = {"setup", "init", "initialize", "initialise", "new", "prepare", "configure"}
 BORDERS = LIFECYCLE - {"run", "main", "serve", "serve_forever", "create"}  # without what lasts as long as the object
 REGISTERED = frozenset(
@@ -95,6 +96,11 @@ def tears_down(name: str) -> bool:
 def measures(name: str) -> bool:
     """Whether a function or class keeps figures for people, by any of its words: `update_perf`, `Metrics`."""
     return not _words(name).isdisjoint(MEASURING)
+
+
+def tells_figures(name: str) -> bool:
+    """Whether a function says by its own name that it tells figures to people: `InternalMetrics`, `Summary`."""
+    return not _words(name).isdisjoint(FIGURES)
 
 
 def _words(name: str) -> set[str]:

@@ -63,6 +63,7 @@ from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.standing import Standing
+from racelint.analysis.stopflags import StopFlags
 from racelint.analysis.strangers import Strangers
 from racelint.analysis.symbols import MODULE, Symbols
 from racelint.analysis.type_names import LibraryType
@@ -123,6 +124,7 @@ class Races:
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._process_ends = ProcessEnds(symbols, places, effects, contexts)
+        self._stop_flags = StopFlags(symbols, places, places.knowledge)
         self._after_main = AfterMain(symbols, self.order.signals)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
@@ -251,7 +253,7 @@ class Races:
             confidence = 1  # another server may have requests overlap
         if confidence > 1 and self._cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
-        if confidence > 1 and self._is_lost(write, other):
+        if confidence > 1 and (self._is_lost(write, other) or self._stop_flags.says_nothing_new(place, write, other)):
             confidence = 1
         if self.memory.governs(write.function) and self._is_roundabout(write, other):
             confidence = min(confidence, PROVEN - 1)
@@ -431,7 +433,7 @@ class Races:
                 unseen = shape == "write-write" and self._is_unseen(place)
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
-                alike = is_same_constant(write.access, other.access) and not self._is_helped(place, write, other)
+                alike = self._store_alike(write, other) and not self._is_helped(place, write, other)
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
                 if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):
@@ -447,9 +449,17 @@ class Races:
             case _:
                 return False
 
+    def _store_alike(self, write: Spot, other: Spot) -> bool:
+        """Whether two accesses store one constant, be it one that is known by its name in another package."""
+        module, _, name = write.access.detail.removeprefix(SETTING).rpartition(":")
+        if write.access.detail != other.access.detail or not write.access.detail.startswith(SETTING):
+            return is_same_constant(write.access, other.access)
+        return self._symbols.constant(Global(module, name)) is not None
+
     def _is_helped(self, place: Place, write: Spot, other: Spot) -> bool:
         """Whether a captured variable is stored to by what a helper starts, or under a lock: its own function does not
-        show that two may do so at once, or its author cares.
+        show that two may do so at once, or its author cares. A lock that the function holds itself while it waits for
+        them is for something else.
         """
         if place.kind != "captured":
             return False
@@ -458,7 +468,9 @@ class Races:
         starts = [start for start in self.effects[place.owner].starts.values() if start.span in spans]
         begun = all(context.starter == place.owner for context in contexts)
         helpers = {start.through[0] for start in starts if start.through is not None} - {place.owner}
-        return not begun or not starts or bool(helpers or write.locks or other.locks)
+        inherited = self._contexts.inherited
+        locks = [spot.locks - inherited.get(spot.entry.context, frozenset()) for spot in (write, other)]
+        return not begun or not starts or bool(helpers or any(locks))
 
     def _is_unseen(self, place: Place) -> bool:
         """Whether nobody looks at what is stored."""

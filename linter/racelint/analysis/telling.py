@@ -1,12 +1,18 @@
 """Telling: what is read only to be put into a text for people, as a log does.
 
 `slog.Info("done", slog.Int("lines", s.lines))`, `log.Print(fmt.Sprintf("%d lines", s.lines))`; so it is with
-`text := fmt.Sprintf("%d lines", s.lines); s.mu.Unlock(); log.Print(text)`, if nothing else is done with the text.
+`text := fmt.Sprintf("%d lines", s.lines); s.mu.Unlock(); log.Print(text)`, if nothing else is done with the text. How
+many things a container holds is one word, whatever they are: `log.Print(len(s.jobs))`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
 from racelint.analysis.body import Body
+from racelint.analysis.deadstores import RECKONS
+from racelint.analysis.lifecycle import tells_figures
 from racelint.analysis.state import State
 from racelint.analysis.type_names import LibraryType
 from racelint.analysis.values import Builtin, Field, FunctionValue, Value, Values
@@ -30,6 +36,22 @@ class Telling(Body):
         if not self.traits.atomic_steps and not self._goes_no_further(call, state):
             return frozenset()
         return frozenset([part.span for part in self._put_in(call)])
+
+    def sizes_told_by(self, call: Call, callees: Values, told: frozenset[Span]) -> frozenset[Span]:
+        """Where the containers stand of which a call is only given the size, to tell it.
+
+        So it is with all that a function gives to libraries which says by its name that it tells figures.
+        """
+        if self.traits.atomic_steps:
+            return frozenset()
+        sizes = frozenset(_sizes(call.args))
+        given = self.tells_figures and bool(callees) and not any([isinstance(c, FunctionValue) for c in callees])
+        return sizes if given else sizes & told
+
+    @cached_property
+    def tells_figures(self) -> bool:
+        """Whether the function at hand is named after the figures that it tells."""
+        return tells_figures(self.function.name)
 
     def _goes_no_further(self, call: Call, state: State) -> bool:
         """Whether nothing is done with a text, or only another text is made of it."""
@@ -119,3 +141,15 @@ class Telling(Body):
                 return self.knowledge.does(f"{library}.{name}", "tells") is not None
             case _:
                 return False
+
+
+def _sizes(args: Iterable[Expr]) -> Iterator[Span]:
+    """Where the containers stand of whose sizes arguments are made: by a conversion, by arithmetic, as they are."""
+    for arg in args:
+        match arg:
+            case Op(operator="length", operands=(Attr(span=span) | Name(span=span),)):
+                yield span
+            case Op(operator=operator, operands=parts) if operator in RECKONS:
+                yield from _sizes(parts)
+            case Cast(value=value):
+                yield from _sizes((value,))
