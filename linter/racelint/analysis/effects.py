@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from racelint.analysis.paths import root
-from racelint.analysis.state import ALWAYS, UNTOLD, Call, Conditions, Held, Read, State, Told, held_in_both
+from racelint.analysis.state import ALWAYS, LOCAL, UNTOLD, Call, Conditions, Held, Read, State, Told, held_in_both
 from racelint.analysis.values import (
     NONE,
     Captured,
@@ -248,6 +248,7 @@ class Effects:
     owned: set[Field] = field(default_factory=set)  # of objects from callees, which have made what they hold, too
     parts: set[Field] = field(default_factory=set)  # likewise, also where others know what they hold
     sent: dict[tuple[Value, Span], Access] = field(default_factory=dict)  # containers that channels hand over
+    sent_early: set[Value] = field(default_factory=set)  # objects made here, sent before what is started here has ended
     starts_any: bool = False
     begun: set[str] = field(default_factory=set)  # types of the thread objects that it starts
     new_in: dict[str, Values] = field(default_factory=dict)  # made here, by captured variables
@@ -405,7 +406,12 @@ class Effects:
     def holds_new(self, variable: str) -> bool:
         """Whether a captured variable holds only what is made here, and nobody else finds that anywhere."""
         held = [each for each in self.new_in.get(variable, ()) if each != NONE]
-        return bool(held) and all(isinstance(each, Fresh) and each not in self.exposed for each in held)
+        return bool(held) and all(map(self.keeps_new, held))
+
+    def keeps_new(self, value: Value | None) -> bool:
+        """Whether a value is made here, and nobody else finds it anywhere, be it that a channel brings it early."""
+        early = self.sent_early if self.joined_at_end & LOCAL else ()
+        return isinstance(value, Fresh) and value not in self.exposed and value not in early
 
     def is_disclosed(self, made: Value) -> bool:
         """Whether something that is started here, or by a callee, knows an object that is made here."""

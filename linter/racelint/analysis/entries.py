@@ -9,7 +9,7 @@ from __future__ import annotations
 from racelint.analysis.body import Body
 from racelint.analysis.paths import Substitute, element, member, uncopied
 from racelint.analysis.sharing import FIELD
-from racelint.analysis.state import State
+from racelint.analysis.state import LOCAL, State
 from racelint.analysis.summary import Summary
 from racelint.analysis.type_names import LibraryType
 from racelint.analysis.values import (
@@ -68,6 +68,8 @@ class Entries(Body):
 
     def send_through(self, channels: Values, values: Values, span: Span, state: State) -> None:
         """Values are sent over channels; of one that is made here they are known, as is what lies in a container."""
+        if not state.joined & LOCAL:
+            self.effects.sent_early.update([entry for value in values for _, entry in self._entries_of(value, state)])
         for channel in channels:
             self.keep_entries(channel, values, span, state)
             if isinstance(channel, Captured | Param) and not self.traits.duck_typed:

@@ -17,6 +17,7 @@ from racelint.analysis.lifecycle import is_lifecycle, is_registration
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.neverempty import NeverEmpty
 from racelint.analysis.onceclosed import OnceClosed
+from racelint.analysis.ownruns import OwnRuns
 from racelint.analysis.parting import Parting
 from racelint.analysis.places import Place, Places
 from racelint.analysis.prefilling import Prefilling
@@ -41,7 +42,7 @@ class Order:
 
     def __init__(
         self, symbols: Symbols, effects: dict[str, Effects], contexts: Contexts, memory: Memory, ways: Ways,
-        identity: Identity, places: Places,
+        identity: Identity, places: Places, own_runs: OwnRuns,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._effects = effects
@@ -50,6 +51,7 @@ class Order:
         self._ways = ways
         self._identity = identity
         self._places = places
+        self._own_runs = own_runs
         self.signals = Signals(symbols, effects, contexts, places)
         self._first_start = FirstStart(symbols, contexts)
         self._once_closed = OnceClosed(symbols, effects, places, self.signals)
@@ -64,6 +66,7 @@ class Order:
         self.readiness = Readiness(symbols, effects, contexts, identity)
         self._never_empty = NeverEmpty(symbols, effects, self.readiness.is_made_within)
         self._prefilling = Prefilling(symbols, effects, contexts, self.readiness.settled, places.knowledge)
+        self._led_to: dict[str, frozenset[int]] = {}
         self._before: dict[tuple[str, Span], list[str]] = {}
         self._initial = [f for f in effects if symbols.functions[f][1].is_initial or _is_init(symbols.functions[f][1])]
 
@@ -92,16 +95,20 @@ class Order:
         starter = context.starter
         if starter is None or not self._memory.ends_inside(context):
             return False
-        if self._comes_from(other.entry.context, starter):
+        if self._leads_to(starter, other.entry.context):
             return False
         if any(each == starter or each.startswith(f"{starter}.") for each in self._ways.functions(other)):
             return False  # it is a closure of the starter's, perhaps, that sees the same variables
-        held = self._identity.variables(spot)
-        if not any(function == starter and self._effects[starter].holds_new(name) for function, name in held):
+        if not self._holds_new(starter, spot) and not self._own_runs.is_handed_new(spot):
             return False
         if self._effects[starter].joined_at_end & LOCAL and not self._is_served_by(starter, other):
             return True
         return self._is_behind_call(other.function, other.entry, other.access.span, starter, MOST_STEPS)
+
+    def _holds_new(self, starter: str, spot: Spot) -> bool:
+        """Whether an access's object was reached through a variable that holds what a function has made."""
+        held = self._identity.variables(spot)
+        return any(function == starter and self._effects[starter].holds_new(name) for function, name in held)
 
     def _is_served_by(self, starter: str, spot: Spot) -> bool:
         """Whether a library calls a method of what a function has made, perhaps for it, and may do so at once.
@@ -261,6 +268,18 @@ class Order:
         under = self._contexts.started_under
         mine = under.get(function, frozenset())
         return context in mine or any(context in under.get(self._contexts.roots[i].function, ()) for i in mine)
+
+    def _leads_to(self, function: str, context: int) -> bool:
+        """Whether a function starts a context, or what it starts does, however many start one another."""
+        if function not in self._led_to:
+            under, todo = self._contexts.started_under, list(self._contexts.started_under.get(function, ()))
+            found = set(todo)
+            for each in todo:  # grows
+                new = under.get(self._contexts.roots[each].function, frozenset()) - found
+                found |= new
+                todo += new
+            self._led_to[function] = frozenset(found)
+        return context in self._led_to[function]
 
     def is_made_already(self, write: Spot, other: Spot, spots: Sequence[Spot]) -> bool:
         """Whether a store that is made only where nothing is yet has been made by a call before its context started.

@@ -160,6 +160,12 @@ class OwnRuns:
         found = {each for each in handed if isinstance(each, Param)}
         return found if found == set(handed) else set()
 
+    def is_handed_new(self, spot: Spot) -> bool:
+        """Whether a context was handed an access's object by its starter, which has made it and shown it to nobody."""
+        starter = self._contexts.roots[spot.entry.context].starter
+        handed = [each for each in self._handed_to(spot) if each != NONE] if starter is not None else []
+        return bool(handed) and all(map(self._effects[starter or ""].keeps_new, handed))
+
     def _as_given(self, variable: Captured) -> Value:
         """The parameter that a captured variable is, if it is one and nothing else is put into it."""
         stored = self._symbols.functions[variable.function][1].bindings.get(variable.name)

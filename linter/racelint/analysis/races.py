@@ -101,7 +101,8 @@ class Races:
         self.memory = Memory(symbols, effects, contexts, places.knowledge.concurrency.entries)
         self.ways = Ways(symbols, contexts)
         self.identity = Identity(symbols, effects, places, contexts, self.ways)
-        self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places)
+        own_runs = OwnRuns(symbols, effects, places, contexts)
+        self.order = Order(symbols, effects, contexts, self.memory, self.ways, self.identity, places, own_runs)
         self._gates = Gates(symbols, effects, places, contexts, self.memory, self.order.is_before)
         self._contradictions = Contradictions(symbols, effects, places, contexts)
         self.choices = Choices(symbols, effects, contexts, self.identity)
@@ -133,7 +134,7 @@ class Races:
         importing = Importing(symbols)
         goroutines = Goroutines(
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers,
-            self._repeating, importing, OwnRuns(symbols, effects, places, contexts), places.knowledge,
+            self._repeating, importing, own_runs, places.knowledge,
         )  # fmt: skip
         self._importing = importing
         self._parallel = Parallel(
