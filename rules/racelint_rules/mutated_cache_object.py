@@ -182,21 +182,22 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     object put the same entry there), or a constant of a list put to one of its ends (`x.remove("id")`, `x.insert(0,
     "id")`), or a list sorted that was found not to be sorted (`if x != sorted(x)`, `if !sort.StringsAreSorted(x)`);
     where a program comes to a preset, a setting, a default or what it takes as one of several once, on its way from
-    where it starts; where a function makes an informer that does not resync, lets nobody else have it or its store, and
-    registers one handler, which does not look at what an object was before; where a field gets what the server
-    has accepted before (`updated, err := client.Update(ctx, wanted)`, `cached.Spec = updated.Spec` if that has not
-    failed), or the object then goes back into a store; and where experience says that mostly
-    nobody is harmed: what an object remembers of itself (`cached_property`: who has the object means it; of nine such
-    reports none was right), what a decorator of the project remembers that may read it anew from a text each time
-    (`json.loads`), a parameter's default (of 13 such reports three were right, and ruff's B006 and pylint's W0102 find
-    what is written so), a preset that does not grow (an entry under one key: most calls put the same there), what is
-    computed once and changed without a copy, and in Python what is a cache only by its name, `oslo.config` (often one
-    process a job), shallow copies of the program's own state, in Go also of what a function is given (of 12 such
-    reports one was right; of parts of a cluster's resources, `meta := pod.ObjectMeta`, medium), and what a function
-    does of which no code of the repository speaks (of one that is private by its name no code but tests), in Go what a
-    function does that only its package could call and nothing there names, what a method does of a type, in a package
-    that the repository's programs use, that only such functions speak of, and what their functions do to the objects of
-    a cache of such a type, of which they make none.
+    where it starts or from the command that its command line asks for (`@click.command()`); where a function makes an
+    informer that does not resync, lets nobody else have it or its store, and registers one handler, which does not look
+    at what an object was before; where a field gets what the server has accepted before (`updated, err :=
+    client.Update(ctx, wanted)`, `cached.Spec = updated.Spec` if that has not failed), or the object then goes back into
+    a store; and where experience says that mostly nobody is harmed: what an object remembers of itself
+    (`cached_property`: who has the object means it; of nine such reports none was right), what a decorator of the
+    project remembers that may read it anew from a text each time (`json.loads`), a parameter's default (of 13 such
+    reports three were right, and ruff's B006 and pylint's W0102 find what is written so), a preset that does not grow
+    (an entry under one key: most calls put the same there), what is computed once and changed without a copy, and in
+    Python what is a cache only by its name, `oslo.config` (often one process a job), shallow copies of the program's
+    own state, in Go also of what a function is given (of 12 such reports one was right; of parts of a cluster's
+    resources, `meta := pod.ObjectMeta`, medium), and what a function does of which no code of the repository speaks (of
+    one that is private by its name no code but tests), in Go what a function does that only its package
+    could call and nothing there names, what a method does of a type, in a package that the repository's programs use,
+    that only such functions speak of, and what their functions do to the objects of a cache of such a type, of which
+    they make none.
 
     ## Known limits
 

@@ -458,7 +458,38 @@ def test_what_comes_before_a_flag_is_set_comes_before_the_wait_for_it(name, row)
     assert found("") == [] != found("1")
 
 
+@pytest.mark.parametrize(("name", "row"), named("function", does="depends"))
+def test_a_dependency_that_yields_under_a_lock_holds_it_around_the_handler(name, row):
+    def found(held: str) -> list[tuple[str, str]]:
+        return parallel(f"""
+            import threading
+            import fastapi
+            app = fastapi.FastAPI()
+            gate = threading.Lock()
+            rows = {{}}
+            def opened():
+                with gate:
+                    {held}
+            @app.get("/")
+            def add(found={name}(opened)):
+                for row in rows:
+                    rows.pop(row)
+        """).shapes()
+
+    assert found("yield rows") == [] != found("return rows")
+
+
 def test_every_meaning_of_a_function_is_tested():
     meanings = {row["does"] for _, row in rows("function")}
-    tested = {"coroutine", "suspends", "at-once", "context-manager", "synchronized", "new", "sets", "finds-set"}
+    tested = {
+        "coroutine",
+        "suspends",
+        "at-once",
+        "context-manager",
+        "synchronized",
+        "new",
+        "sets",
+        "finds-set",
+        "depends",
+    }
     assert meanings == tested

@@ -1,27 +1,29 @@
-"""Contracts: the locks that a decorator holds around every call of what it decorates, or that an author requires."""
+"""Contracts: the locks that a decorator or a dependency holds around every call, or that an author requires."""
 
 from __future__ import annotations
 
 from racelint.analysis.declared import Declared
-from racelint.analysis.effects import Effects
+from racelint.analysis.paths import root
 from racelint.analysis.places import SHARED_SIDE, Places
 from racelint.analysis.state import surely_held
+from racelint.analysis.summaries import Summaries
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin, Captured, Field, FunctionValue, Global, Param, Value
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Const, Expr, Function, Name
+from racelint.model import Attr, Build, Call, Const, Expr, Function, Name
 
 
 class Contracts:
     """Finds the locks that callers of a function hold by its decorators."""
 
     def __init__(
-        self, symbols: Symbols, knowledge: Knowledge, effects: dict[str, Effects], places: Places,
+        self, symbols: Symbols, knowledge: Knowledge, summaries: Summaries, places: Places,
         declared: Declared | None = None,
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._knowledge = knowledge
-        self._effects = effects
+        self._summaries = summaries
+        self._effects = summaries.effects
         self._places = places
         self._declared = declared
         self._found: dict[str, frozenset[str]] = {}
@@ -37,6 +39,39 @@ class Contracts:
         if not required:
             return self._found[function_id]
         return self._found[function_id] | {lock for lock in required if f"{SHARED_SIDE}{lock}" not in held}
+
+    def around(self, function_id: str) -> frozenset[str]:
+        """Locks that a framework holds around its calls of a function, by what this asks it for.
+
+        `def handle(store=Depends(opened))`, where `opened` yields the store under a lock. What it depends on itself is
+        held as long. Who calls the function himself gives it a store.
+        """
+        asked = dict.fromkeys(self._dependencies(function_id, decorated=True))
+        todo = list(asked)
+        while todo:
+            further = [each for each in self._dependencies(todo.pop()) if each not in asked]
+            asked.update(dict.fromkeys(further))
+            todo += further
+        held = [lock for dependency in asked for lock in self._summaries.of(dependency).yields_held or ()]
+        return frozenset([self._places.lock(lock) for lock in held if isinstance(root(lock), Global)])
+
+    def _dependencies(self, function_id: str, *, decorated: bool = False) -> list[str]:
+        """The functions of the program that a function asks a framework to call, perhaps by its decorators."""
+        source, function = self._symbols.functions[function_id]
+        asking = [parameter.default for parameter in function.parameters]
+        for decorator in function.decorators if decorated else ():
+            given = dict(decorator.keywords).values() if isinstance(decorator, Call) else ()
+            asking += [part for each in given if isinstance(each, Build) for part in each.parts]
+        found = [self._dependency(source.name, each) for each in asking if isinstance(each, Call) and each.args]
+        return [each for each in found if each is not None]
+
+    def _dependency(self, module: str, asking: Call) -> str | None:
+        """The function of the program that `Depends(function)` asks for."""
+        value = self._symbols.static(module, asking.func)
+        if not isinstance(value, Builtin) or not self._knowledge.does(value.name, "depends"):
+            return None
+        asked = self._symbols.static(module, asking.args[0])
+        return asked.function if isinstance(asked, FunctionValue) else None
 
     def _find(self, function_id: str) -> frozenset[str]:
         source, function = self._symbols.functions[function_id]

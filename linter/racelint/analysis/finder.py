@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from racelint.analysis.alive import Alive
 from racelint.analysis.application import Application
+from racelint.analysis.commandlines import CommandLines
 from racelint.analysis.concrete import Concrete
 from racelint.analysis.contexts import ASYNC_EXTERNAL, EXTERNAL, Context, Contexts, targets
 from racelint.analysis.deciding import Deciding
@@ -80,7 +81,8 @@ class Finder:
         )
         entered = [*points.of_libraries(self._knowledge.concurrency.entries), *points.decorated()]
         known = {context.function for context in entered}
-        singles = Singles(self._symbols, self._product.effects, self._edges.calls, known)
+        commands = CommandLines(self._symbols, self._types, self._knowledge.concurrency.commands).all()
+        singles = Singles(self._symbols, self._product.effects, self._edges.calls, known, commands)
         self._found.singles.update(singles.all())
         self._found.runs_once = singles.programs
         modes = Modes(self._symbols, self._product.effects, self._edges.calls, singles.programs)

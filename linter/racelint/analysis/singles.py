@@ -1,7 +1,7 @@
 """Types of which a program makes one object: wherever one is met, it is that one.
 
 Only a single expression makes it, in a function that one call leads to, and so on up to where a program starts. What
-different programs of one repository make is made in different processes.
+different programs of one repository make is made in different processes, as is what commands of a command line make.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Singles:
 
     def __init__(
         self, symbols: Symbols, product: Mapping[str, Effects], edges: Mapping[str, Sequence[tuple[str, CallSite]]],
-        entered: Set[str],
+        entered: Set[str], run: Set[str] = frozenset(),
     ) -> None:  # fmt: skip
         self._symbols = symbols
         self._product = product
@@ -37,6 +37,7 @@ class Singles:
         self._found: dict[str, bool] = {}
         self._commands: dict[str, str] = {}
         self._entered = entered  # what libraries call, again and again
+        self._run = run  # the commands that a process's command line asks for
         self._leading: set[str] = set()  # what runs once this process leads: mostly what else runs at once
         for caller in product:
             for callee, site in edges.get(caller, ()):
@@ -102,9 +103,9 @@ class Singles:
         ways = self._ways.get(function_id, ())
         if function_id in self._entered:
             return NEVER
-        if not ways:
+        if not ways and function_id not in self._run:
             return self._of_root(function_id, steps)
-        found: Programs = NEVER
+        found: Programs = frozenset({function_id}) if function_id in self._run else NEVER
         for caller, repeated in sorted(ways, key=lambda way: way[0] in self._leading):
             programs = NEVER if repeated else self.programs(caller, steps - 1)
             if not programs or (programs & found and caller not in self._leading):

@@ -41,7 +41,7 @@ class Spreading:
         self._effects = summaries.effects
         self._places = places
         self._edges = edges
-        self._contracts = Contracts(symbols, knowledge, summaries.effects, places, declared)
+        self._contracts = Contracts(symbols, knowledge, summaries, places, declared)
         self._deciding = deciding
         self._receivers = receivers
         self._found = contexts
@@ -55,7 +55,7 @@ class Spreading:
             return
         receiver = FRESH if self._makes_itself(root_id) else context.receiver
         given = self._found.inherited[index] = self._inherited(index, context)
-        locks = self._contracts.of(root_id) | self._taken_over(root_id) | given
+        locks = self._contracts.of(root_id) | self._contracts.around(root_id) | self._taken_over(root_id) | given
         flags = self._deciding.started(context)
         first = Entry(index, receiver, locks, context.type, origin=context.origin, flags=flags)
         if not context.function:

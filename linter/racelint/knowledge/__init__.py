@@ -29,7 +29,7 @@ DOES = {
     "copies", "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
     "fills-itself", "gives-back", "counts", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
     "gives-once", "refreshes", "makes-pipe", "closes-pipe", "reads-all", "drops-requests", "signals", "until-signal",
-    "runs-once", "closes", "fails-closed",
+    "runs-once", "closes", "fails-closed", "depends",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",
@@ -244,7 +244,8 @@ class EntryRow:
     they serve the program: if all of its calls of them turn that option off, it takes one request at a time.
     `registers` names generated functions of the program, the second parameter of which is an interface: all methods
     that it asks for are called, of whatever type has them. `takers` are names of methods by which a library takes the
-    object, and of it calls nothing but `methods`.
+    object, and of it calls nothing but `methods`. A function of the kind "command" is run by the process's own command
+    line; `makes` is the type of what its decorator makes of it, on which others are registered that run after it.
     """
 
     kind: str
@@ -266,6 +267,7 @@ class EntryRow:
     workers: str = ""
     takers: tuple[str, ...] = ()
     results: int = 0
+    makes: str = ""
     source: str = ""
 
 
@@ -295,7 +297,9 @@ class Concurrency:
         self.stops = _methods((row, row.stopped) for row in self.starts.values())
         self.drives = _methods((row, row.driving) for row in self.starts.values() if row.stopped)
         self.stopped = frozenset(row.queue for row in self.starts.values() if row.stopped)
-        self.entries = tuple(entries)
+        entries = tuple(entries)
+        self.entries = tuple([row for row in entries if row.kind != "command"])
+        self.commands = {name: row for row in entries if row.kind == "command" for name in row.decorators}
         self.counts = frozenset(row.workers for row in self.entries if row.workers)
         self.safe = frozenset(safe)
         self.joins = frozenset(joins)
