@@ -488,10 +488,7 @@ class Replay(Locking, Origins, Owning, Touching):
                 state.run(call)
         state.joined |= summary.joins & (THREADS | TASKS | POOLS | STOPPED)
         if summary.starts_any and summary.joins & LOCAL:  # it has waited for all that it has started
-            state.running -= {call}
-            self.await_started(call)
-            if alone:
-                state.wait()
+            self.end_started(call, state, alone=alone)
 
     def _group(self, group: Value | None, substitute: Substitute) -> Value | None:
         """A callee's group in the terms of a call, if it is one."""
@@ -499,12 +496,6 @@ class Replay(Locking, Origins, Owning, Touching):
             return group
         found = {self.kept_at(value) for value in substitute(group)}
         return found.pop() if len(found) == 1 else None
-
-    def await_started(self, call: Span) -> None:
-        """What a call has started has ended when it returns."""
-        for key, start in self.effects.starts.items():
-            if call.holds(start.span):
-                self.effects.starts[key] = start._replace(awaited=True)
 
     def _replay_told(self, summary: Summary, substitute: Substitute, call: Span, state: State) -> None:
         """What a callee surely does with channels and groups, by which it may wait for what was started here."""

@@ -10,7 +10,7 @@ from racelint.analysis.body import MOST_EVENTS, Keywords, visible
 from racelint.analysis.branching import awaited_in_turn, awaits_at, ends_in_turn, loops_around, waits
 from racelint.analysis.effects import OF_OBJECT, Start
 from racelint.analysis.paths import root, union
-from racelint.analysis.state import DONE, GIVEN, POOLS, SET, STOPPED, TAKE, THREADS, WAIT, Held, State
+from racelint.analysis.state import DONE, GIVEN, LOCAL, POOLS, SET, STOPPED, TAKE, THREADS, WAIT, Held, State
 from racelint.analysis.tallies import Tallies
 from racelint.analysis.types import ClassType, LibraryType
 from racelint.analysis.values import (
@@ -347,6 +347,8 @@ class Starting(Tallies):
             values = tuple([v for given in args for v in given])  # gather() takes several
         runs = Counter([_work_of(value) for value in values] if row.kind == "task" else ())
         kind = self._kind_by_executor(row, args)
+        self._call_methods(row, args, row.first, call, state)
+        alone = not state.started or bool(state.joined & LOCAL)
         executors = [value for values in args[: max(row.callable, 0)] for value in values]
         executors = executors or ([owner] if owner is not None else [])
         queue = self._queue(executors)
@@ -371,6 +373,7 @@ class Starting(Tallies):
                     queue=row.queue or queue,
                     near=row.near,
                     group=group,
+                    ended=row.ended,
                     during=row.during,
                 )
         if row.kind == "task":
@@ -379,6 +382,30 @@ class Starting(Tallies):
         later = owner is not None and self.traits.atomic_steps and self._launchable(owner) is not None
         if row.when == "now" and row.kind not in ("unknown", "loop", "here") and not later:
             self.begun(state)
+        if row.ended:
+            self.end_started(call, state, alone=alone)
+        self._call_methods(row, args, row.last, call, state)
+
+    def end_started(self, call: Span, state: State, *, alone: bool) -> None:
+        """All that a call has started has ended when it returns; `alone` says that nothing else had been started."""
+        state.running -= {call}
+        self.await_started(call)
+        if alone:
+            state.wait()
+
+    def await_started(self, call: Span) -> None:
+        """What a call has started has ended when it returns."""
+        for key, start in self.effects.starts.items():
+            if call.holds(start.span):
+                self.effects.starts[key] = start._replace(awaited=True)
+
+    def _call_methods(
+        self, row: StartRow, args: tuple[Values, ...], names: tuple[str, ...], call: Span, state: State
+    ) -> None:
+        """Methods of an object that a library is given and calls itself, before what it starts or behind it."""
+        for value in args[row.callable] if names and len(args) > row.callable else ():
+            for method in self._methods_of(value, names):
+                self.apply(method, (), (), call, state)
 
     def _kind_by_executor(self, row: StartRow, args: tuple[Values, ...]) -> str:
         """What runs a callable: given with the executor that is to run it, what that starts: a process may be one."""

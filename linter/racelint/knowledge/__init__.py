@@ -207,7 +207,9 @@ class StartRow:
     speaks of one of `driven`, and of none of `driving`, does the library's work itself: nothing runs elsewhere then.
     `near` is true of what only the loop's own thread may do: it runs the callable, too. Who has called one of `stopped`
     has waited for the one thread that runs the callables, until somebody calls one of `driving` again. What is
-    registered runs only while a method does that is named as one of `during`, and returns when all is done.
+    registered runs only while a method does that is named as one of `during`, and returns when all is done. A call that
+    has `ended` it returns when all is done that it has started; the methods `first` and `last` of the object it calls
+    itself, before it starts the others and when these are done.
     """
 
     names: tuple[str, ...]
@@ -225,6 +227,9 @@ class StartRow:
     driving: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     during: tuple[str, ...] = ()
+    ended: bool = False
+    first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     source: str = ""
 
 
