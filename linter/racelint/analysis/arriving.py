@@ -67,6 +67,11 @@ class Arriving:
         start = self._start(receiver)
         return self._methods(start, name, MOST_INNER) if start is not None else None
 
+    def stored(self, type_id: str, name: str) -> list[Given] | None:
+        """All that is put into a field; None if that is not known."""
+        found = self._stored(type_id, name)
+        return None if found is None else [each for each in found if isinstance(each, Given)]
+
     def _methods(self, start: Source, name: str, levels: int) -> frozenset[str] | None:
         """The same for what arrives somewhere; a type may have the method of what is put into it."""
         origins = self._origins(start)

@@ -10,6 +10,7 @@ from racelint.analysis.branching import loops_around
 from racelint.analysis.contexts import targets
 from racelint.analysis.decorating import LockingDecorators
 from racelint.analysis.effects import CallSite, Effects, Start
+from racelint.analysis.homes import ANYWHERE, Homes
 from racelint.analysis.places import Located, Places
 from racelint.analysis.product import Product
 from racelint.analysis.state import ALWAYS, Conditions, Predicate
@@ -61,14 +62,16 @@ class Edges:
         self._elsewhere: set[tuple[tuple[str, str], FunctionValue]] = (
             set()
         )  # kept, not by the object whose method it is
+        self.homes = Homes(symbols, types, places, product.effects)
+        self._put_into: dict[tuple[tuple[str, str], FunctionValue], set[str]] = defaultdict(set)
         self._locking = LockingDecorators(symbols, types, product.effects)
         self.calls: dict[str, list[tuple[str, CallSite]]] = defaultdict(list)
         self.called: set[str] = set()
         self.sites: dict[tuple[str, Span, str], CallSite] = {}
         self.lent = self._lent()
-        for effects in product.effects.values():
+        for function_id, effects in product.effects.items():
             for path, value in effects.stored:
-                self._keep(path, value)
+                self._keep(path, value, self.homes.of(function_id, path))
         self._bind_arguments()
         for function_id, effects in product.effects.items():
             self._link(function_id, effects)
@@ -114,13 +117,14 @@ class Edges:
         for function_id in found:
             self.called |= effects[function_id].demanded
 
-    def _keep(self, path: Value, value: Value) -> None:
+    def _keep(self, path: Value, value: Value, home: str) -> None:
         key = self._key(path)
         if key is not None:
             for target in targets(value):
                 names = frozenset(_names(path)) or ANY
                 if target.receiver is None or target.receiver != _holder(path):
                     self._elsewhere.add((key, target))
+                self._put_into[key, target].add(home)
                 known = self._kept[key].setdefault(target, names)
                 self._kept[key][target] = known | names if known and names else ANY
 
@@ -191,8 +195,10 @@ class Edges:
                     self._edge(function_id, override, self._if_given(site, override))
                 continue
             for target, needs in self._named(callee):
-                own = self._is_own(callee, target)
-                found = site._replace(receiver=foreign(target.receiver), needs=site.needs | needs, own=own)
+                own, homes = self._is_own(callee, target), self._homes(callee, target)
+                found = site._replace(
+                    receiver=foreign(target.receiver), needs=site.needs | needs, own=own, homes=homes
+                )  # fmt: skip
                 self._edge(function_id, target.function, found)
 
     def _is_own(self, path: Value, target: FunctionValue) -> bool:
@@ -206,6 +212,13 @@ class Edges:
         if self._symbols.is_ordered_by_steps(holder.function):
             return False
         return (self._key(path) or ("", ""), target) not in self._elsewhere
+
+    def _homes(self, path: Value, target: FunctionValue) -> frozenset[str]:
+        """The fields of which one has the caller's own object, if a callable is in it; none if any may have it."""
+        if not isinstance(path, Field) or not isinstance(path.base, Param) or not self._symbols.is_instance(path.base):
+            return frozenset()
+        homes = self._put_into.get((self._key(path) or ("", ""), target), {ANYWHERE})
+        return frozenset() if ANYWHERE in homes else frozenset(homes)
 
     def _if_given(self, site: CallSite, callee: str) -> CallSite:
         """A call on a parameter leads to a method only if that is given no object of a type that has another one."""

@@ -125,7 +125,8 @@ class CallSite(Record):
 
     `given` are the arguments that are constants or can be named by the caller, by the callee's parameter. `turns` is
     what is held each time that the interpreter comes by, where that differs. `own` says that the callee is a method of
-    the caller's own object, which has put it where the call finds it.
+    the caller's own object, which has put it where the call finds it. `homes` are the fields that have the objects into
+    which a callable is put that the caller calls out of its own one: no other object has it; none if any may.
     """
 
     callee: str | Value
@@ -145,6 +146,7 @@ class CallSite(Record):
     turns: tuple[tuple[Held, ...], ...] = ()
     found: frozenset[Value] = NOTHING_FOUND  # what is given of which others may have found where it is by then
     own: bool = False
+    homes: frozenset[str] = frozenset()
 
 
 class Start(Record):

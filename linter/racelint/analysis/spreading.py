@@ -79,6 +79,8 @@ class Spreading:
                     if not context.function:
                         self._linking.leave_out(index, function_id)
                     continue
+                if site.homes and self._edges.homes.have_another(site.homes, entry.origin):
+                    continue  # a callable that is put into other objects
                 if self._is_put_in_by_tests(callee, {*above, function_id}):
                     continue  # and of one that no program has
                 if self._is_of_others(callee, site, root_id):
