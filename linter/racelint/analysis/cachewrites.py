@@ -99,7 +99,7 @@ class CacheTeller:
         self._memos = Memos(summaries)
         self._own_entries = OwnEntries(summaries)
         self._acceptance = Acceptance(summaries)
-        self._private = PrivateCaches(summaries.symbols, summaries.knowledge, summaries.hints)
+        self._private = PrivateCaches(summaries.symbols, summaries.knowledge, summaries.hints, summaries.usage.callee)
         self._found: dict[Origin, list[str]] = {}
 
     def told(self, write: CacheWrite) -> CacheMutation:

@@ -6,15 +6,17 @@ holds reaches that handler once, and nobody after it, unless the handler is told
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 
 from racelint.analysis.failing import NAMED
+from racelint.analysis.identifying import Identifying
 from racelint.analysis.sharing import Hints, Registration
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Builtin
 from racelint.knowledge import Knowledge
 from racelint.model import Assign, Attr, Build, Call, Const, Defer, Eval, Expr, Function, Item, Name, Spawn
 from racelint.record import records
+from racelint.span import Span
 
 MAKES = "New"  # how Go's libraries call what makes an object, which nobody else has
 MOST_STEPS = 4  # variables from a cache back to what has made it
@@ -23,8 +25,11 @@ MOST_STEPS = 4  # variables from a cache back to what has made it
 class PrivateCaches:
     """Tells which handlers are the only readers of a cache."""
 
-    def __init__(self, symbols: Symbols, knowledge: Knowledge, hints: Hints) -> None:
+    def __init__(
+        self, symbols: Symbols, knowledge: Knowledge, hints: Hints, callee: Callable[[str, Span], str]
+    ) -> None:  # fmt: skip
         self._symbols = symbols
+        self._identifying = Identifying(symbols, callee, knowledge.sharing.inline)
         self._names = knowledge.sharing
         self._handlers = hints.handlers
         self._private: dict[tuple[Registration, bool], bool] = {}
@@ -45,6 +50,8 @@ class PrivateCaches:
     def _is_private(self, registration: Registration, *, again: bool) -> bool:
         """Whether a function makes the cache, registers one handler there, and hands nothing of it on."""
         function = self._symbols.functions[registration.function][1]
+        if self._drops_store(registration, function, again=again):
+            return True
         bodies = [each.body for each in self._with_nested(registration.function)]
         calls = [call for body in bodies for call in records(body) if isinstance(call, Call) and self._registers(call)]
         told = [call for call in calls if getattr(call.args[0], "span", None) == registration.span]
@@ -52,6 +59,18 @@ class PrivateCaches:
         if not holders or sum(_start(call, holders) for call in calls) != 1:
             return False
         return not any(self._hands_on(body, holders) for body in bodies)
+
+    def _drops_store(self, registration: Registration, function: Function, *, again: bool) -> bool:
+        """Whether what makes a cache with a handler gives its store to nobody: `_, controller := NewInformer(...)`."""
+        module = registration.function.partition(":")[0]
+        for node in records(function.body):
+            match node:
+                case Assign(targets=(Build(parts=(Name(name="_"), *_)),), value=Call(func=func, args=args)):
+                    handed = any(getattr(arg, "span", None) == registration.span for arg in args)
+                    made = self._symbols.static(module, func) if handed else None
+                    if isinstance(made, Builtin) and made.name in self._names.names("makes-store"):
+                        return again or Const(0) in args
+        return False
 
     def _registers(self, call: Call) -> bool:
         return isinstance(call.func, Attr) and bool(call.args) and call.func.name in self._names.handlers
@@ -94,8 +113,10 @@ class PrivateCaches:
             if not handler.startswith(f"{registration.function}."):
                 return True
             before = {parameter.name for parameter in function.parameters[:-1]}
-            bodies = [each.body for each in self._with_nested(handler)]
+            bodies = [each.body for each in self._with_nested(handler) if each is not function]
             if any(isinstance(node, Name) and node.name in before for body in bodies for node in records(body)):
+                return True
+            if self._identifying.asks_more(handler, before):
                 return True
         return False
 

@@ -26,6 +26,7 @@ NAMES = {
     "serves",
     "setting",
     "sorts",
+    "makes-store",
 }
 
 
@@ -130,7 +131,8 @@ class NameRow:
     "saves" is a method that writes down what its object holds, "reads-back" gives a new object of what was written.
     "sends" is a request to the server whose objects a cache has, which answers with what it has accepted.
     "setting" gives what the environment says, or its second argument if nobody sets it. "sorts" puts the elements of
-    what it is given in order, and moves none of them the next time.
+    what it is given in order, and moves none of them the next time. "makes-store" makes a cache with the one handler
+    that it is given, and gives its store as the first result: who drops that has no other way to what it holds.
     """
 
     names: tuple[str, ...]
