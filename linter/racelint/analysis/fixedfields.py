@@ -1,4 +1,4 @@
-"""Fixed fields: what every maker of an object gives one constant, and nobody changes.
+"""Fixed fields: what every maker of an object gives one constant, and nobody changes; and fixed parameters.
 
 `func (p *plugin) newCall() *call { return p.newCallFor(0) }`, where `newCallFor` alone makes calls, with its parameter
 as their `timeout`: what stands behind `if c.timeout > 0 { go watch() }` is never done.
@@ -13,6 +13,7 @@ from functools import cached_property
 from racelint.analysis.branching import arms
 from racelint.analysis.contexts import Context
 from racelint.analysis.effects import Effects, where_made
+from racelint.analysis.fixedparameters import FixedParameters, values
 from racelint.analysis.nilmaps import may_set
 from racelint.analysis.settled_tests import SettledTests
 from racelint.analysis.spots import Spot
@@ -39,13 +40,15 @@ class FixedFields:
     """Answers whether tests of such fields always come out the other way than where an access is."""
 
     def __init__(
-        self, symbols: Symbols, effects: Mapping[str, Effects], types: Types, is_made_within: Callable[[str], bool]
+        self, symbols: Symbols, effects: Mapping[str, Effects], types: Types, is_made_within: Callable[[str], bool],
+        parameters: FixedParameters,
     ) -> None:  # fmt: skip
         """`is_made_within` tells whether structs of a type are parts of others, made with them."""
         self._symbols = symbols
         self._effects = effects
         self._types = types
         self._is_made_within = is_made_within
+        self._parameters = parameters
         self._ruled_out: dict[tuple[str, Span], bool] = {}
         self._known: dict[tuple[str, str, type], Options] = {}
 
@@ -70,12 +73,12 @@ class FixedFields:
     def _outcome(self, function: str, test: Expr) -> bool | None:
         """How a test always comes out; None if that is not known."""
         match test:
-            case Attr():
+            case Attr() | Name():
                 found = {bool(each) for each in self._options(function, test, bool)}
             case Op(operator="not", operands=(operand,)):
                 inner = self._outcome(function, operand)
                 return None if inner is None else not inner
-            case Op(operator=known, operands=(Attr() as one, Const(value=bool() | int() | str() as value))):
+            case Op(operator=known, operands=(Attr() | Name() as one, Const(value=bool() | int() | str() as value))):
                 options = self._options(function, one, type(value))
                 found = {_compare(known, each, value) for each in options} if _is_known(known, value) else set()
             case Logic(operator=known, operands=operands):
@@ -86,8 +89,11 @@ class FixedFields:
                 return None
         return found.pop() if len(found) == 1 else None
 
-    def _options(self, function: str, field: Attr, kind: type) -> Options:
-        """What a field of an object may be, if all that is known by its type."""
+    def _options(self, function: str, field: Attr | Name, kind: type) -> Options:
+        """What a parameter, or a field of an object, may be, if all that is known by its type."""
+        if isinstance(field, Name):
+            is_own = field.scope == "local"
+            return values(self._parameters.options(function, field.name), kind) if is_own else UNKNOWN
         owner = project_class(self._types.expressions.of(function, field.base))
         if owner is None or owner not in self._symbols.types:
             return UNKNOWN

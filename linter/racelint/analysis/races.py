@@ -35,6 +35,7 @@ from racelint.analysis.effects import (
 )
 from racelint.analysis.endlesswaits import EndlessWaits
 from racelint.analysis.fixedfields import FixedFields
+from racelint.analysis.fixedparameters import FixedParameters
 from racelint.analysis.foundset import FoundSet
 from racelint.analysis.gates import Gates
 from racelint.analysis.gathering import CONSTRUCTORS, Gathering
@@ -121,7 +122,11 @@ class Races:
         self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
         self._nil_maps = NilMaps(symbols, effects)
-        self._fixed_fields = FixedFields(symbols, effects, places.types, self.order.readiness.is_made_within)
+        importing = Importing(symbols)
+        self._fixed_fields = FixedFields(
+            symbols, effects, places.types, self.order.readiness.is_made_within,
+            FixedParameters(symbols, places.types, importing),
+        )  # fmt: skip
         self._never_failing = NeverFailing(symbols, effects, places)
         self._endless_waits = EndlessWaits(symbols, places.types, places.knowledge)
         self._process_ends = ProcessEnds(symbols, places, effects, contexts)
@@ -131,7 +136,6 @@ class Races:
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
         self._own_elements = OwnElements(symbols, contexts, self._repeating)
-        importing = Importing(symbols)
         goroutines = Goroutines(
             symbols, effects, contexts, self.memory, self.ways, self.identity, self.callers, self.strangers,
             self._repeating, importing, own_runs, places.knowledge,
