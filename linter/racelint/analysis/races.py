@@ -58,6 +58,7 @@ from racelint.analysis.parallel import Parallel
 from racelint.analysis.partialcopies import PartialCopies
 from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
+from racelint.analysis.printing import Printing
 from racelint.analysis.processends import ProcessEnds
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.rewriting import Rewriting
@@ -132,6 +133,7 @@ class Races:
         self._process_ends = ProcessEnds(symbols, places, effects, contexts)
         self._stop_flags = StopFlags(symbols, places, places.knowledge)
         self._after_main = AfterMain(symbols, self.order.signals)
+        self.printing = Printing(symbols, places.knowledge)
         self._rewriting = Rewriting(symbols, contexts)
         self._places = places
         self._repeating = Repeating(symbols, effects, contexts, self.memory, places)
@@ -442,6 +444,8 @@ class Races:
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
                 if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):
+                    return True
+                if self.printing.only_shows(write, other):
                     return True
                 return self._unchanging.is_seen_alike(place, write, other) or self._is_only_counted(place, write)
             case "replace-change":

@@ -63,7 +63,7 @@ class Readiness:
         self._literals: dict[str, dict[Span, Make]] = {}  # by their functions
         self._fills: dict[tuple[str, tuple[str, ...], int], Fills | None] = {}  # by how many setters, too
         self._fillers: dict[tuple[Fills, str, Span], list[str]] = {}
-        self._parts: set[str] | None = None
+        self._parts: set[tuple[str, str]] | None = None
 
     def is_always_given(self, place: Place) -> bool:
         """Whether whoever makes an object of a type gives it something for a field, in the literal."""
@@ -164,8 +164,9 @@ class Readiness:
         """Whether structs of a type are parts of others, made with them."""
         if self._parts is None:
             fields = [f for _, record in self._symbols.types.values() for f in record.fields.values()]
-            self._parts = {name for each in fields if each.annotation for name in _held(each.annotation)}
-        return type_id.rpartition(":")[2] in self._parts
+            self._parts = {part for each in fields if each.annotation for part in _held(each.annotation)}
+        module, _, name = type_id.rpartition(":")
+        return not self._parts.isdisjoint({("", name), (module.rpartition("/")[2], name)})
 
     def _is_filled_by_maker(self, fills: Fills, maker: str, made: Span, contexts: set[int]) -> bool:
         if fills.place.owner == fills.owner and (maker, made) in self._givers(fills.place):
@@ -294,10 +295,10 @@ def _never(_: Expr) -> bool:
     return False
 
 
-def _held(ref: TypeRef) -> Iterator[str]:
-    """The names of the types of which a type's values hold a whole one."""
+def _held(ref: TypeRef) -> Iterator[tuple[str, str]]:
+    """The types of which a type holds a whole one, by the last part of their module path, "" if it is open."""
     if ref.name != POINTER:
-        yield ref.name.rpartition(".")[2]
+        yield ref.module.rpartition("/")[2], ref.name.rpartition(".")[2]
         for arg in ref.args:
             yield from _held(arg)
 
