@@ -185,8 +185,8 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     where it starts or from the command that its command line asks for (`@click.command()`); where a function makes an
     informer that does not resync, lets nobody else have it or its store, and registers one handler, which looks at
     nothing of what an object was before but which one it is; where a field gets what the server has accepted before
-    (`updated, err := client.Update(ctx, wanted)`, `cached.Spec = updated.Spec` if that has not failed), or the object then goes back into
-    a store; and where experience says that mostly nobody is harmed: what an object remembers of itself
+    (`updated, err := client.Update(ctx, wanted)`, `cached.Spec = updated.Spec` if that has not failed), or the object
+    then goes back into a store; and where experience says that mostly nobody is harmed: what an object remembers of itself
     (`cached_property`: who has the object means it; of nine such reports none was right), what a decorator of the
     project remembers that may read it anew from a text each time (`json.loads`), a parameter's default (of 13 such
     reports three were right, and ruff's B006 and pylint's W0102 find what is written so), a preset that does not grow
