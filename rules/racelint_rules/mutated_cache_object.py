@@ -186,18 +186,17 @@ def mutated_cache_object(program: Program) -> Iterator[Finding]:
     informer that does not resync, lets nobody else have it or its store, and registers one handler, which looks at
     nothing of what an object was before but which one it is; where a field gets what the server has accepted before
     (`updated, err := client.Update(ctx, wanted)`, `cached.Spec = updated.Spec` if that has not failed), or the object
-    then goes back into a store; and where experience says that mostly nobody is harmed: what an object remembers of itself
-    (`cached_property`: who has the object means it; of nine such reports none was right), what a decorator of the
-    project remembers that may read it anew from a text each time (`json.loads`), a parameter's default (of 13 such
+    then goes back into a store; and where experience says that mostly nobody is harmed: what an object remembers of
+    itself (`cached_property`: who has the object means it; of nine such reports none was right), what a decorator of
+    the project remembers that may read it anew from a text each time (`json.loads`), a parameter's default (of 13 such
     reports three were right, and ruff's B006 and pylint's W0102 find what is written so), a preset that does not grow
     (an entry under one key: most calls put the same there), what is computed once and changed without a copy, and in
     Python what is a cache only by its name, `oslo.config` (often one process a job), shallow copies of the program's
     own state, in Go also of what a function is given (of 12 such reports one was right; of parts of a cluster's
     resources, `meta := pod.ObjectMeta`, medium), and what a function does of which no code of the repository speaks (of
-    one that is private by its name no code but tests), in Go what a function does that only its package
-    could call and nothing there names, what a method does of a type, in a package that the repository's programs use,
-    that only such functions speak of, and what their functions do to the objects of a cache of such a type, of which
-    they make none.
+    one that is private by its name no code but tests), in Go what a function does that only its package could call and
+    nothing there names, what a method does of a type, in a package that the repository's programs use, that only such
+    functions speak of, and what their functions do to the objects of a cache of such a type, of which they make none.
 
     ## Known limits
 
