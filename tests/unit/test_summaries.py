@@ -8,9 +8,11 @@ import sys
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.programs import lower, single
+from tests.unit.programs import linked, lower, single
 
+from racelint.analysis import sweeps
 from racelint.analysis.program import FRAMES, link
+from racelint.languages.go import FRONT_END as GO
 from racelint.model import Source
 
 
@@ -416,3 +418,15 @@ def test_what_cannot_be_resolved_is_counted():
     program = link([Source("/p/m.py", "m", lower("def f(x): x()(1)"), True)])
     assert list(program.iteration_conflicts()) == []
     assert program.unknowns() == {"unresolved calls": 1}
+
+
+def test_a_table_of_many_literals_is_gone_over_once(monkeypatch):
+    asked = []
+    search = sweeps.asked_elements
+    monkeypatch.setattr(sweeps, "asked_elements", lambda function: asked.append(function) or search(function))
+    rows = "\n".join(f'\t{{0, 0, {n}}}: "{n}",' for n in range(50))
+    module = GO.extract(f"package m\n\nvar table = map[[3]byte]string{{\n{rows}\n}}\n".encode())
+    found = linked([Source("/p/m.go", "m", module, True)])
+    for name in found.symbols.functions:
+        found.summary(name)
+    assert len(asked) <= len(found.symbols.functions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from racelint.analysis import lastwords, meanwhile, sweeps
 from racelint.analysis.body import Body
@@ -345,12 +346,16 @@ class Operations(Body):
         """
         if found.name not in LITERALS or not found.args:
             return False
-        asked = sweeps.asked_elements(self.function).get(literal)
+        asked = self._asked_elements.get(literal)
         if asked is None:
             return False
         element = found.args[-1]
         known = self.symbols.types[element.type][1] if isinstance(element, ClassType) else None
         return element is None or (known is not None and known.is_interface and asked <= set(known.methods))
+
+    @cached_property
+    def _asked_elements(self) -> dict[Span, frozenset[str]]:
+        return sweeps.asked_elements(self.function)
 
     def _starts_fields(self, name: str, fields: list[tuple[str, Values]], span: Span, state: State) -> bool:
         """Whether a library runs the callables that an object of it is made with."""
