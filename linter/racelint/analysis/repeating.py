@@ -18,6 +18,7 @@ from racelint.analysis.memory import LISTENER, OF_VARIABLE, Memory
 from racelint.analysis.objects import SHARED
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.places import FLAG_MARK, Places
+from racelint.analysis.renewedstarts import RenewedStarts
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
@@ -55,6 +56,7 @@ class Repeating:
         self._memory = memory
         self._common = Common(symbols)
         self._each_call = EachCall(symbols, effects, contexts)
+        self._renewed = RenewedStarts(symbols, effects, places, contexts)
         self._runs: dict[Context, Runs] = {}
 
     def meets_itself(self, context: Context) -> bool:
@@ -168,7 +170,7 @@ class Repeating:
             return around and (runs.on_one or not self._symbols.is_instance_of(start))
         for value in self._handed(start, context):
             origin = root(value) if value is not None else None
-            if value is not None and self._is_replaced(value, context):
+            if value is not None and (self._is_replaced(value, context) or self._renewed.is_new(value, context)):
                 return False
             if isinstance(origin, Global | TypeValue):
                 continue
