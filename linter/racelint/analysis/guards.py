@@ -282,6 +282,8 @@ class Guards:
             return None
         if order.is_before_return(breach, other) or order.is_before_return(other, breach):
             return None
+        if self._races.stages.order(other, breach, self._races.spots):
+            return None
         if self._makes(lock, breach.function) or self._starts_later(breach, other):
             return None
         if shape == "update-update" and not self._races.is_tested(place):

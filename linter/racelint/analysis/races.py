@@ -64,6 +64,7 @@ from racelint.analysis.repeating import Repeating
 from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Pair, Silence, Spot
+from racelint.analysis.stages import StageOrder
 from racelint.analysis.standing import Standing
 from racelint.analysis.stopflags import StopFlags
 from racelint.analysis.strangers import Strangers
@@ -111,6 +112,7 @@ class Races:
         self.handing = HandingOver(symbols, effects, places, contexts)
         self.closing = Closing(symbols, effects, places)
         self.found_set = FoundSet(symbols, effects, places, self.order.readiness)
+        self.stages = StageOrder(symbols, effects, places, contexts, self.memory)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
@@ -296,6 +298,7 @@ class Races:
             or self.handing.order(write, other, self.spots)
             or self.handing.order(other, write, self.spots)
             or self.found_set.order(write, other, self.spots)
+            or self.stages.order(write, other, self.spots)
             or self.closing.order(write, other)
             or self.closing.order(other, write)
         ):

@@ -13,10 +13,12 @@ from racelint.analysis.common import Common
 from racelint.analysis.contexts import Came, Context, Contexts, Entry, targets
 from racelint.analysis.eachcall import EachCall
 from racelint.analysis.effects import Effects, Start
-from racelint.analysis.memory import LISTENER, Memory
+from racelint.analysis.listed import is_started_once
+from racelint.analysis.memory import LISTENER, OF_VARIABLE, Memory
 from racelint.analysis.objects import SHARED
 from racelint.analysis.paths import prefixes, rebased, root
 from racelint.analysis.places import FLAG_MARK, Places
+from racelint.analysis.renewedstarts import RenewedStarts
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE, HANDED_ON
 from racelint.analysis.state import FLAGS, LOCAL
@@ -54,6 +56,7 @@ class Repeating:
         self._memory = memory
         self._common = Common(symbols)
         self._each_call = EachCall(symbols, effects, contexts)
+        self._renewed = RenewedStarts(symbols, effects, places, contexts)
         self._runs: dict[Context, Runs] = {}
 
     def meets_itself(self, context: Context) -> bool:
@@ -88,9 +91,12 @@ class Repeating:
 
     def has_one_each_turn(self, spot: Spot, context: Context) -> bool:
         """Whether the loop that starts a context hands an element to each: `for _, l := range all { go serve(l) }`."""
-        return self.is_one_each_turn(_holder(spot.access.path), spot.function, spot.entry, context)
+        inside = spot.access.kind not in OF_VARIABLE
+        return self.is_one_each_turn(_holder(spot.access.path), spot.function, spot.entry, context, inside=inside)
 
-    def is_one_each_turn(self, path: Value, function: str, entry: Entry, context: Context) -> bool:
+    def is_one_each_turn(
+        self, path: Value, function: str, entry: Entry, context: Context, *, inside: bool = False
+    ) -> bool:  # fmt: skip
         """Whether a path is an element that the loop which starts a context has handed to it."""
         for _ in range(MOST_STEPS if context.starter is not None else 0):
             came = self._contexts.came(function, entry)
@@ -98,12 +104,23 @@ class Repeating:
                 return False  # what lies behind a field of it may be the others', too
             if came is None:
                 handed = self._handed(path, context)
-                return all(value is not None and _is_one_of_several(value) for value in handed)
+                return all(
+                    [value is not None and self._is_of_one_turn(value, context, inside=inside) for value in handed]
+                )
             given = self._contexts.given(came, function, path)
             if given is None:
                 return False
             path, function, entry = given, came.caller, came.entry
         return False
+
+    def _is_of_one_turn(self, value: Value, context: Context, *, inside: bool) -> bool:
+        """Whether what is handed to a context is an element, or one of those that its starter has put into a list."""
+        if _is_one_of_several(value):
+            return True
+        starter, method = context.starter, self._symbols.functions[context.function][1].name
+        if starter is None or context.span is None or not isinstance(value, Fresh) or value.site.function != starter:
+            return False
+        return is_started_once(self._symbols, starter, context.span, method, value, inside=inside)
 
     def _is_common(self, spot: Spot, context: Context, runs: Runs) -> bool:
         """Whether each run has the object of an access from outside of the call that has started it."""
@@ -153,7 +170,7 @@ class Repeating:
             return around and (runs.on_one or not self._symbols.is_instance_of(start))
         for value in self._handed(start, context):
             origin = root(value) if value is not None else None
-            if value is not None and self._is_replaced(value, context):
+            if value is not None and (self._is_replaced(value, context) or self._renewed.is_new(value, context)):
                 return False
             if isinstance(origin, Global | TypeValue):
                 continue
