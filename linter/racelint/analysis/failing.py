@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 FAILURE = "failure"  # the type of what a library makes to tell that something has failed: `fmt.Errorf(...)`
 LAST = "error"  # the type of the last result of a call that says whether it has waited
 ANSWER = "bool"  # the type of the result of a call that answers yes or no
+SAYING = (LAST, ANSWER, FAILURE)
 NOTHING = "@nothing"  # stands for it beside the variables that are compared with it
 OBJECTS = Fresh | Field | Element | Member | Param
 NAMED = ("Err", "err")  # how the names of such values begin
@@ -183,7 +184,7 @@ class Ends:
 
 def _said_by(values: Values) -> list[Span]:
     """The call whose last result a value is, if it can be nothing else."""
-    calls = [value.site.span for value in values if isinstance(value, Result) and value.type in (LAST, ANSWER)]
+    calls = [value.site.span for value in values if isinstance(value, Result) and value.type in SAYING]
     return calls if len(calls) == len(values) == 1 else []
 
 

@@ -14,6 +14,7 @@ from racelint.analysis.settling import is_filler
 from racelint.analysis.state import Held, State
 from racelint.analysis.summary import Place
 from racelint.analysis.types import LibraryType
+from racelint.analysis.unended import done_unless
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -249,6 +250,8 @@ class Library(Origins):
                 self.use_state(base, found.name, name, call, state)
                 if self.knowledge.does(f"{found.name}.{name}", "polls"):
                     self.effects.polls = True
+                if self.knowledge.does(f"{found.name}.{name}", "tells-cause"):
+                    self.ends.call_done(call, None, done_unless(base, state))
                 if self.knowledge.does(f"{found.name}.{name}", "fails"):
                     return (Result(self.site(call, state), FAILURE),)
                 if (row := self.knowledge.does(f"{found.name}.{name}", "new")) is not None:

@@ -28,6 +28,7 @@ from racelint.analysis.paths import (
 )
 from racelint.analysis.state import TAKE, State
 from racelint.analysis.types import ClassType, LibraryType, TypeOf
+from racelint.analysis.unended import is_told_apart
 from racelint.analysis.values import (
     NONE,
     NOTHING_KNOWN,
@@ -108,6 +109,8 @@ class Operations(Body):
                     case Call(func=Attr(base=context, name=method)) if method in self.knowledge.ends:
                         self.stopped = self.stopped or self.cancelling.lasts(self.id, context, state.told[1])
                         self.tell_of_context(TAKE, context, span, state)
+                        ended = self.evaluate(context, state.copy())
+                        state.over |= {each for each in ended if len(ended) == 1 and is_told_apart(each)}
                 return received
             case Op(operator="ok", span=span) if span in self.received:
                 return (says_of(self.site(span, state)),)

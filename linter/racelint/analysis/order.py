@@ -25,6 +25,7 @@ from racelint.analysis.readiness import Readiness
 from racelint.analysis.rounds import Rounds
 from racelint.analysis.runningonce import RunningOnce
 from racelint.analysis.settled_tests import found_empty
+from racelint.analysis.showing import Showing
 from racelint.analysis.signals import Signals
 from racelint.analysis.spots import Spot
 from racelint.analysis.starting import GOROUTINE
@@ -60,6 +61,7 @@ class Order:
         self._rounds = Rounds(symbols, effects, contexts, {function for function, _ in memory.waiting})
         self.launching = Launching(symbols, effects, contexts, places)
         self._parting = Parting(symbols, effects, contexts)
+        self._showing = Showing(symbols, effects, contexts, ways, places, own_runs, self._leads_to)
         self._kept: dict[Place, bool] = {}
         self._held_in: dict[tuple[str, Span], frozenset[str]] = {}
         self._over: dict[tuple[str, Entry, int], bool] = {}
@@ -81,6 +83,8 @@ class Order:
         if self._rounds.take_turns(first, second) or self._first_work.follows(first, second):
             return True
         if self.is_before_return(first, second) or self.is_before_return(second, first):
+            return True
+        if self._showing.comes_after(first, second) or self._showing.comes_after(second, first):
             return True
         if self._has_waited(first, second.entry.context) or self._has_waited(second, first.entry.context):
             return True

@@ -156,7 +156,7 @@ class OwnRuns:
 
     def _handed_parameters(self, spot: Spot) -> set[Param]:
         """The parameters of its starter of which a context is handed one as an access's object."""
-        handed = [self._as_given(each) if isinstance(each, Captured) else each for each in self._handed_to(spot)]
+        handed = [self.as_given(each) if isinstance(each, Captured) else each for each in self._handed_to(spot)]
         found = {each for each in handed if isinstance(each, Param)}
         return found if found == set(handed) else set()
 
@@ -166,7 +166,16 @@ class OwnRuns:
         handed = [each for each in self._handed_to(spot) if each != NONE] if starter is not None else []
         return bool(handed) and all(map(self._effects[starter or ""].keeps_new, handed))
 
-    def _as_given(self, variable: Captured) -> Value:
+    def parameters_of_starter(self, spot: Spot) -> set[Param]:
+        """The parameters of its starter one of which is an access's object; nothing if that may be anything else."""
+        path, _, entry = self._outward(spot)
+        starter = self._contexts.roots[entry.context].starter
+        if isinstance(path, Captured) and path.function == starter:
+            given = self.as_given(path)
+            return {given} if isinstance(given, Param) else set()
+        return self._handed_parameters(spot)
+
+    def as_given(self, variable: Captured) -> Value:
         """The parameter that a captured variable is, if it is one and nothing else is put into it."""
         stored = self._symbols.functions[variable.function][1].bindings.get(variable.name)
         return variable if stored else self._parameter(variable)
@@ -175,7 +184,7 @@ class OwnRuns:
         """Whether no call of a function gives one thing for two of its parameters."""
         if first.function != second.function or first == second:
             return False
-        given = [dict(site.given) for _, site in self._calls_of(first.function)]
+        given = [dict(site.given) for _, site in self.calls_of(first.function)]
         return all([each.get(first.index) is None or each[first.index] != each.get(second.index) for each in given])
 
     def _handed_to(self, spot: Spot) -> list[Value | None]:
@@ -223,18 +232,19 @@ class OwnRuns:
             return self._kept_in(value) if parameter == value else self._made_in(parameter, function, steps)
         if isinstance(value, Fresh) and value.site.function == function:
             return {value.site}
-        if not isinstance(value, Param) or value.function != function or steps == 0 or self._is_root(function):
+        if not isinstance(value, Param) or value.function != function or steps == 0 or self.is_root(function):
             return set()
-        given = [(dict(site.given).get(value.index), caller) for caller, site in self._calls_of(function)]
+        given = [(dict(site.given).get(value.index), caller) for caller, site in self.calls_of(function)]
         made = [self._made_in(each, caller, steps - 1) for each, caller in given]
         return set().union(*made) if all(made) else set()
 
-    def _is_root(self, function: str) -> bool:
+    def is_root(self, function: str) -> bool:
         """Whether something else than a call of the program leads to a function."""
         entries = self._contexts.entries.get(function, ())
         return any([self._contexts.came(function, entry) is None for entry in entries])
 
-    def _calls_of(self, function: str) -> list[tuple[str, CallSite]]:
+    def calls_of(self, function: str) -> list[tuple[str, CallSite]]:
+        """All calls of a function that are known, each with the function that makes it."""
         if self._callers is None:
             self._callers = defaultdict(list)
             for (caller, _, callee), site in self._contexts.sites.items():
@@ -301,8 +311,12 @@ class OwnRuns:
 
     def _kept_in(self, variable: Captured) -> set[Site]:
         """Where a function makes all that its variable ever holds; nothing if closures store into it, too."""
+        return {each.site for each in self.held_by(variable)}
+
+    def held_by(self, variable: Captured) -> set[Fresh]:
+        """All that a variable ever holds, if its function has made that; nothing if closures store into it, too."""
         held = [each for each in self._effects[variable.function].new_in.get(variable.name, ()) if each != NONE]
-        made = {each.site for each in held if isinstance(each, Fresh)}
+        made = {each for each in held if isinstance(each, Fresh)}
         inner = [each for each in self._effects if each.startswith(f"{variable.function}.")]
         if not all([isinstance(each, Fresh) for each in held]) or any(
             [a.path == variable and a.kind == "store" for each in inner for a in self._effects[each].all_accesses()]

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from racelint.analysis.failing import Failed, as_merged, failed_in_either
 from racelint.analysis.meanwhile import Flagged, flags_in_either, told_apart
 from racelint.analysis.paths import made_at, mentions, union
+from racelint.analysis.unended import Unless, unless_in_both
 from racelint.analysis.values import NOTHING_KNOWN, Literal, Param, Site, Unknown, Value, Values
 from racelint.model import Defer
 from racelint.record import Record
@@ -170,8 +171,8 @@ class State:
 
     __slots__ = (
         "absent", "assumptions", "checks", "claimed", "compared", "crossed", "deferred", "excluded", "exposed",
-        "failed", "flags", "heap", "held", "joined", "pending", "present", "reads", "released", "running", "several",
-        "signalled", "singled", "sources", "started", "told", "variables", "waited",
+        "failed", "flags", "heap", "held", "joined", "over", "pending", "present", "reads", "released", "running",
+        "several", "signalled", "singled", "sources", "started", "told", "unless", "variables", "waited",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -192,6 +193,8 @@ class State:
         self.exposed: frozenset[Value] = frozenset()  # objects made here that others may find by now
         self.signalled: frozenset[Value] = frozenset()  # objects of which a channel has told that they are ready
         self.told = UNTOLD  # what has been done with channels
+        self.over: frozenset[Value] = frozenset()  # contexts that have ended
+        self.unless: Unless = frozenset()  # what has been done with channels unless a context has ended
         self.joined = 0
         self.running: frozenset[Span] = frozenset()
         self.several: frozenset[Span] = frozenset()
@@ -217,7 +220,7 @@ class State:
         other.deferred, other.signalled, other.told = self.deferred, self.signalled, self.told
         other.exposed, other.released, other.running = self.exposed, self.released, self.running
         other.failed, other.several, other.excluded = self.failed, self.several, self.excluded
-        other.flags = self.flags
+        other.flags, other.over, other.unless = self.flags, self.over, self.unless
         other.checks = self.checks.copy() if self.checks else {}
         other.sources = self.sources.copy() if self.sources else {}
         return other
@@ -314,6 +317,8 @@ class State:
             and self.flags == other.flags
             and self.excluded == other.excluded
             and self.told == other.told
+            and self.over == other.over
+            and self.unless == other.unless
             and self.exposed == other.exposed
         )
 
@@ -366,6 +371,9 @@ class State:
         self.exposed = frozenset([value for value in self.exposed if not mentions(value, site)])
         if self.assumptions:
             self.assumptions = {p: held for p, held in self.assumptions.items() if not mentions(p.value, site)}
+        if self.over or self.unless:
+            self.over = frozenset([context for context in self.over if not mentions(context, site)])
+            self.unless = frozenset([(c, done) for c, done in self.unless if not mentions(c, site)])
 
 
 def _outliving(pairs: frozenset[tuple[Value, Value]], site: Site) -> frozenset[tuple[Value, Value]]:
@@ -393,6 +401,7 @@ def join(first: State | None, second: State | None) -> State | None:
             first.heap[path] = union(one, (path,))
     first.present, first.absent = first.present & second.present, first.absent & second.absent
     first.singled, first.signalled = first.singled & second.singled, first.signalled & second.signalled
+    first.unless, first.over = unless_in_both(first, second), first.over & second.over
     if first.told is not second.told:
         first.told = first.told[0] & second.told[0], first.told[1] | second.told[1]
     if first.held != second.held:

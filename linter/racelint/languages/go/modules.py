@@ -19,7 +19,14 @@ VERSION = re.compile(r"^go\s+(\d+\.\d+)", re.MULTILINE)
 MAJOR = re.compile(r"v\d+$")
 IMPORT = re.compile(r'^(?:import\s+|\s+)(?:[\w.]+\s+)?"([\w.-]+\.[a-z]+/[\w./-]+)"', re.MULTILINE)
 OF_OTHERS = ("vendor", "third_party", "Godeps", "_workspace", "testdata")  # folders without packages of the project
-ROOTS = ("Gopkg.toml", "glide.yaml", "Godeps", "vendor")  # what stood at the root of a project before go.mod
+ROOTS = (
+    "Gopkg.toml",
+    "Gopkg.lock",
+    "glide.yaml",
+    "glide.lock",
+    "Godeps",
+    "vendor",
+)  # at a project's root before go.mod
 ENOUGH = 400  # files of a project that tell its path
 
 
