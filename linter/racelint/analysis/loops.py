@@ -12,6 +12,7 @@ from racelint.analysis.paths import (
     copy_of,
     element,
     lazy,
+    mapped,
     member,
     mentions,
     root,
@@ -432,7 +433,8 @@ class Loops(Tallies):
         for value in elements:
             self.put(Fresh(expr.kind, site), value)
         if iterables and UNKNOWN not in iterables:
-            return tuple([copy_of(value, expr.kind, site) for value in iterables])
+            bases = [mapped(value) if expr.kind == "dict" else value for value in iterables]
+            return tuple([copy_of(value, expr.kind, site) for value in bases])
         return (Fresh(expr.kind, site),)
 
     def evaluate_again(self, loop: Loop, state: State) -> Values:
