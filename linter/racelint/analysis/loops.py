@@ -433,8 +433,8 @@ class Loops(Tallies):
         for value in elements:
             self.put(Fresh(expr.kind, site), value)
         if iterables and UNKNOWN not in iterables:
-            bases = [mapped(value) if expr.kind == "dict" else value for value in iterables]
-            return tuple([copy_of(value, expr.kind, site) for value in bases])
+            of_items = expr.kind == "dict"
+            return tuple([copy_of(mapped(v) if of_items else v, expr.kind, site) for v in iterables])
         return (Fresh(expr.kind, site),)
 
     def evaluate_again(self, loop: Loop, state: State) -> Values:
