@@ -150,7 +150,7 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       objects of a class that it asks for with `isinstance()`, if nothing says that it is given one; a callback that the
       helper calls at once in one case and keeps in the other;
     - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing,
-      in an endless loop, by a while loop that does the same sweep over it in each turn (Python), in a function that a
+      in an endless loop, by a loop that does the same sweep over it in each turn (Python), in a function that a
       timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one, or in Go is put at its end at once;
