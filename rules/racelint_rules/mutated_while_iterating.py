@@ -161,8 +161,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       which the range goes on), or is of a class that is asked for and noted in a variable; so is what was found by its
       name or id and is taken out by its position, of whatever type the container is; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
-      loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set, or
-      stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`);
+      loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set,
+      stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`), or
+      makes what it has not found by what some object has for a name (`self.package(route.package)`);
     - an iteration that waits inside what opens or closes its object, or where both tasks have entered that by
       `async with`, which notes so in it, or beside a change in the same call, or for coroutines of the project of
       which one never suspends, or which end in a callback, or in coroutines of callers from outside of a container

@@ -13,7 +13,19 @@ from racelint.analysis.positions import is_named_by_position
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Builtin, Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
+from racelint.analysis.values import (
+    Builtin,
+    Copy,
+    Element,
+    Field,
+    Fresh,
+    Literal,
+    Member,
+    Result,
+    Tuple,
+    Unknown,
+    Value,
+)
 from racelint.analysis.written import plain
 from racelint.finding import Step
 from racelint.model import Assign, Attr, Call, Const, Expr, Function, Item, Jump, Loop, Name, Op
@@ -207,7 +219,7 @@ def iterated_expression(iterable: Expr) -> Expr:
 
 def _key(event: Resize, container: Value) -> str:
     """What is known of the key that an insertion or a deletion is about."""
-    if event.tested:
+    if event.tested and not (event.calls and all([isinstance(key, Field | Unknown) for key in event.keys])):
         return "absent"
     if event.change == "remove":
         return "element" if event.keys and all([_is_element(key, container) for key in event.keys]) else "unknown"
