@@ -143,7 +143,8 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), or that a
       library exports, also if a parameter only ever is such a container, unless the loop deletes its own key from it
       (`for k in d: del d[k]`, medium; of a library's, and in files that import pandas or the like, still low); and an
-      attribute that its class computes at each access;
+      attribute that its class computes at each access, or that the loop reads out of an object of a class of
+      some library of which no table speaks;
     - a loop over one of several containers, with a change in one of several others, in a variable that was exchanged
       for the iterated one, or in a copy on some ways (in Go the slice that has grown, also in an earlier turn); a
       helper that changes the container for one particular object only, with which it compares its parameter, or for

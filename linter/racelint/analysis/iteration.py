@@ -129,7 +129,7 @@ def told(
         ),
         repeated=conflict.repeated or describe.usage.is_periodic(conflict.loop.function),
         singled=event.singled,
-        computed=describe.is_computed(container),
+        computed=describe.is_computed(container) or _is_made_by_library(conflict, describe),
         doubtful=conflict.doubtful,
         sweep=conflict.loop.sweep,
         framed=any([imported.module.partition(".")[0] in FRAMES for imported in loop_source.module.imports.values()]),
@@ -140,6 +140,14 @@ def told(
         handed=describe.step(*handed, "return") if handed is not None else None,
         cleared=_clears_end(conflict, loop_function),
     )
+
+
+def _is_made_by_library(conflict: Conflict, describe: Describe) -> bool:
+    """Whether a loop reads an attribute of a library's object, of which nothing says that it is kept there."""
+    iterable = conflict.loop.iterable
+    if conflict.kind != "unknown" or iterable is None:
+        return False
+    return describe.is_read_anew(conflict.container, iterated_expression(iterable))
 
 
 def _key_of(conflict: Conflict, symbols: Symbols) -> str:
