@@ -143,14 +143,15 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
     - a container of unknown type that belongs to an object of unknown class (it may iterate over a copy), or that a
       library exports, also if a parameter only ever is such a container, unless the loop deletes its own key from it
       (`for k in d: del d[k]`, medium; of a library's, and in files that import pandas or the like, still low); and an
-      attribute that its class computes at each access;
+      attribute that its class computes at each access, or that the loop reads out of an object of a class of
+      some library of which no table speaks;
     - a loop over one of several containers, with a change in one of several others, in a variable that was exchanged
       for the iterated one, or in a copy on some ways (in Go the slice that has grown, also in an earlier turn); a
       helper that changes the container for one particular object only, with which it compares its parameter, or for
       objects of a class that it asks for with `isinstance()`, if nothing says that it is given one; a callback that the
       helper calls at once in one case and keeps in the other;
     - a list that is looked through again: in a loop that goes on until the list is empty or a pass has done nothing,
-      in an endless loop, by a while loop that does the same sweep over it in each turn (Python), in a function that a
+      in an endless loop, by a loop that does the same sweep over it in each turn (Python), in a function that a
       timer runs, or after a call of `select()`; a loop that only looks for
       what is over in a list of its own object, and not for what its caller names; a list whose element gives way to
       another one, or in Go is put at its end at once;
@@ -161,8 +162,9 @@ def mutated_while_iterating(program: Program) -> Iterator[Finding]:
       which the range goes on), or is of a class that is asked for and noted in a variable; so is what was found by its
       name or id and is taken out by its position, of whatever type the container is; slice assignments;
     - a dict given a value under a key that was not tested with `in`, and is neither a constant nor computed from the
-      loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set, or
-      stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`);
+      loop's own key (it may be there already), or by a method found by its name alone; a helper that adds to a set,
+      stores under what it asks of the loop's element, or of what lies in another table under that (`job.number()`), or
+      makes what it has not found by what some object has for a name (`self.package(route.package)`);
     - an iteration that waits inside what opens or closes its object, or where both tasks have entered that by
       `async with`, which notes so in it, or beside a change in the same call, or for coroutines of the project of
       which one never suspends, or which end in a callback, or in coroutines of callers from outside of a container

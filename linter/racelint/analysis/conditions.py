@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from racelint.analysis import counting, meanwhile
 from racelint.analysis.asking import Asking
@@ -80,6 +80,8 @@ from racelint.record import records
 from racelint.span import Span
 
 NOWHERE = Span(1, 1, 1, 1)
+# Builtin types of which none is another's, but for bool; in Python 2 bytes are str.
+BUILTINS = frozenset({"None", "bool", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
 ALIVE = frozenset({"is_alive", "isAlive"})  # methods that tell whether a thread is still running
 NEGATED = {"is not": "is", "!=": "==", "not in": "in"}
 TYPE_TEST = 2  # arguments of `isinstance(x, C)`
@@ -417,6 +419,9 @@ class Conditions(Asking):
         if kinds and len(names) == len(flat) and set(kinds) == {"immutable"}:
             state.variables[name] = tuple(dict.fromkeys([v if _is_at_hand(v) else UNKNOWN for v in values]))
         if len(values) == 1 and type(values[0]) is not Unknown:
+            if names and len(names) == len(flat):
+                asked = Predicate(values[0], "builtin", frozenset(names))
+                state.assumptions[asked], other.assumptions[asked] = True, False
             for kind in kinds:
                 other.assumptions[Predicate(values[0], "kind", kind)] = False
             if all([other.assumptions.get(Predicate(values[0], "kind", k)) is False for k in ("mapping", "list")]):
@@ -684,7 +689,10 @@ def holds(predicate: Predicate, state: State) -> bool | None:
     match predicate.value:
         case Builtin(name=name) if predicate.test == "named":
             return name in predicate.scalar if isinstance(predicate.scalar, frozenset) else name == predicate.scalar
-        case _ if predicate.test in ("kind", "type", "named"):
+        case value if predicate.test == "builtin" and (name := _builtin_of(value)):
+            assert isinstance(predicate.scalar, frozenset)
+            return _is_among(name, predicate.scalar)
+        case _ if predicate.test in ("kind", "type", "named", "builtin"):
             return state.assumptions.get(predicate)
         case Literal() as literal:
             return satisfies(literal, predicate)
@@ -701,6 +709,24 @@ def holds(predicate: Predicate, state: State) -> bool | None:
             if known is None and predicate.test == "truth" and state.assumptions.get(predicate._replace(test="none")):
                 return False
             return known
+
+
+def _builtin_of(value: Value) -> str:
+    """Of which builtin type a constant or what a display makes is; "" if it is neither, or of another type."""
+    match value:
+        case Tuple():
+            return "tuple"
+        case Literal(type=name) | Fresh(type=name) if name in BUILTINS:
+            return name
+        case _:
+            return ""
+
+
+def _is_among(name: str, types: Set[str]) -> bool | None:
+    """Whether `isinstance()` says of an object of a builtin type that it is of one of some; None if that is unknown."""
+    if name in types or (name == "bool" and "int" in types):
+        return True
+    return False if types <= BUILTINS else None
 
 
 def satisfies(literal: Literal, predicate: Predicate) -> bool:

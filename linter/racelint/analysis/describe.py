@@ -128,6 +128,14 @@ class Describe:
             value = value.base
         return False
 
+    def is_read_anew(self, value: Value, iterable: Expr) -> bool:
+        """Whether a loop reads a container out of an object of a library's class: each access may make another one."""
+        if not isinstance(iterable, Attr | Item):
+            return False  # of what a variable holds there is one
+        while isinstance(value, Element | View | Copy | Seen):
+            value = value.base
+        return isinstance(value, Field) and self._types.is_of_unknown_library(value.base)
+
     def _is_foreign_field(self, value: Value, *, as_mapping: bool, by_call: bool) -> bool:
         assert isinstance(value, Field)
         owner = self._types.class_of(value.base)

@@ -13,7 +13,19 @@ from racelint.analysis.positions import is_named_by_position
 from racelint.analysis.state import Resize
 from racelint.analysis.summary import Conflict
 from racelint.analysis.symbols import Symbols
-from racelint.analysis.values import Builtin, Copy, Element, Field, Fresh, Literal, Member, Result, Tuple, Value
+from racelint.analysis.values import (
+    Builtin,
+    Copy,
+    Element,
+    Field,
+    Fresh,
+    Literal,
+    Member,
+    Result,
+    Tuple,
+    Unknown,
+    Value,
+)
 from racelint.analysis.written import plain
 from racelint.finding import Step
 from racelint.model import Assign, Attr, Call, Const, Expr, Function, Item, Jump, Loop, Name, Op
@@ -117,7 +129,7 @@ def told(
         ),
         repeated=conflict.repeated or describe.usage.is_periodic(conflict.loop.function),
         singled=event.singled,
-        computed=describe.is_computed(container),
+        computed=describe.is_computed(container) or _is_made_by_library(conflict, describe),
         doubtful=conflict.doubtful,
         sweep=conflict.loop.sweep,
         framed=any([imported.module.partition(".")[0] in FRAMES for imported in loop_source.module.imports.values()]),
@@ -128,6 +140,14 @@ def told(
         handed=describe.step(*handed, "return") if handed is not None else None,
         cleared=_clears_end(conflict, loop_function),
     )
+
+
+def _is_made_by_library(conflict: Conflict, describe: Describe) -> bool:
+    """Whether a loop reads an attribute of a library's object, of which nothing says that it is kept there."""
+    iterable = conflict.loop.iterable
+    if conflict.kind != "unknown" or iterable is None:
+        return False
+    return describe.is_read_anew(conflict.container, iterated_expression(iterable))
 
 
 def _key_of(conflict: Conflict, symbols: Symbols) -> str:
@@ -207,7 +227,7 @@ def iterated_expression(iterable: Expr) -> Expr:
 
 def _key(event: Resize, container: Value) -> str:
     """What is known of the key that an insertion or a deletion is about."""
-    if event.tested:
+    if event.tested and not (event.calls and all([isinstance(key, Field | Unknown) for key in event.keys])):
         return "absent"
     if event.change == "remove":
         return "element" if event.keys and all([_is_element(key, container) for key in event.keys]) else "unknown"

@@ -9,7 +9,7 @@ from racelint.analysis.effects import RUNNING, STATEFUL
 from racelint.analysis.failing import FAILURE
 from racelint.analysis.loops import iterated
 from racelint.analysis.origins import SPREADS, Origins
-from racelint.analysis.paths import bounded, copy_of, element, lazy, only, union, unite, view
+from racelint.analysis.paths import bounded, copy_of, element, lazy, mapped, only, union, unite, view
 from racelint.analysis.settling import is_filler
 from racelint.analysis.state import Held, State
 from racelint.analysis.summary import Place
@@ -373,7 +373,9 @@ class Library(Origins):
             isinstance(value, Lazy) and value.kind in ("generator", "rounds", "map")
         ):
             return Fresh(kind or "list", site) if kind else UNKNOWN
-        return copy_of(value, kind or self._type_name(value), site)
+        found = self.knowledge.container(kind) if kind else None
+        base = mapped(value) if found is not None and found.kind == "mapping" else value
+        return copy_of(base, kind or self._type_name(value), site)
 
     def _type_name(self, value: Value) -> str:
         found = self.types.of(value)

@@ -12,6 +12,7 @@ from racelint.analysis.paths import (
     copy_of,
     element,
     lazy,
+    mapped,
     member,
     mentions,
     root,
@@ -95,6 +96,7 @@ class Loops(Tallies):
         if not self.traits.duck_typed:
             frame.assigns = sweeps.assigned((*loop.body, *loop.step)) | sweeps.targeted(loop)
         frame.site, frame.body = Site(self.id, loop.span), loop.body
+        frame.targets = (loop.target,) if loop.target is not None else ()
         frame.waited, frame.guarded = state.waited, self.guarded
         if loop.is_async:
             self.suspend(loop.span, state)
@@ -275,16 +277,9 @@ class Loops(Tallies):
         return bool(names) and not sweeps.assigned(loop.body).isdisjoint(frozenset().union(*names))
 
     def _comes_again(self, loop: Loop, container: Value) -> bool:
-        """Whether a while loop around a sweep does it again, over the same list and with the same question."""
-        outer = next((f for f in reversed(self.frames) if f.site is not None and f.loop is None), None)
-        if not self.traits.duck_typed or outer is None or ends_with(outer.body, "break", "return", "raise"):
-            return False
-        assert outer.site is not None
-        start = root(container)
-        if isinstance(start, Fresh | Result) and outer.site.span.holds(start.site.span):
-            return False  # each of its turns has another list
-        changed = sweeps.assigned(outer.body) - sweeps.assigned(loop.body) - sweeps.targeted(loop)
-        return _named_in((loop.iterable, loop.body)).isdisjoint(changed)
+        """Whether a loop around a sweep does it again, over the same list and with the same question."""
+        outer = [frame for frame in self.frames[:-1] if frame.site is not None]
+        return self.traits.duck_typed and any([_does_again(frame, loop, container) for frame in outer])
 
     def _is_own_search(self, looked_at: list[Expr], state: State) -> bool:
         """Whether a sweep looks for something that no caller has named: the next call finds what this one misses."""
@@ -432,13 +427,23 @@ class Loops(Tallies):
         for value in elements:
             self.put(Fresh(expr.kind, site), value)
         if iterables and UNKNOWN not in iterables:
-            return tuple([copy_of(value, expr.kind, site) for value in iterables])
+            of_items = expr.kind == "dict"
+            return tuple([copy_of(mapped(v) if of_items else v, expr.kind, site) for v in iterables])
         return (Fresh(expr.kind, site),)
 
     def evaluate_again(self, loop: Loop, state: State) -> Values:
         """What a generator expression's outer loop iterates, if naming it again has no effect."""
         assert loop.iterable is not None
         return self.evaluate(loop.iterable, state) if _is_path(loop.iterable) else ()
+
+
+def _does_again(outer: Frame, loop: Loop, container: Value) -> bool:
+    """Whether what a loop walks, and asks of it, is the same in each turn of a loop around it."""
+    assert outer.site is not None
+    start = root(container)
+    if isinstance(start, Fresh | Result) and outer.site.span.holds(start.site.span):
+        return False  # each of its turns has another list
+    return not ends_with(outer.body, "break", "return", "raise") and not sweeps.varies(loop, outer.body, outer.targets)
 
 
 def become(state: State, other: State) -> None:

@@ -144,6 +144,12 @@ def copy_of(base: Value, type_name: str, site: Site) -> Value:
     return Fresh(type_name, site) if untold else Copy(base, type_name, site)
 
 
+def mapped(value: Value) -> Value:
+    """What a mapping made of a value is a copy of: of pairs of keys and values, the mapping whose items they are."""
+    inner = uncopied(value)
+    return inner.base if isinstance(inner, View) and inner.kind == "items" else value
+
+
 def root(value: Value) -> Value:
     """What an access path starts from."""
     while type(value) in _BASED:

@@ -187,6 +187,7 @@ class Frame:
     watched: Values = ()  # what the test of a while loop looks at
     assigns: frozenset[str] = frozenset()  # the variables that get other values in a turn
     body: Block = ()  # of a loop
+    targets: tuple[Expr, ...] = ()  # that a for loop gives values
     decides: frozenset[str] = frozenset()  # the variables on which it hangs whether a while loop goes on
     endless: bool = False  # a while loop that goes on until it is left
     single: bool = False  # a counting loop of one turn

@@ -236,6 +236,14 @@ def assigned(block: Block) -> frozenset[str]:
     return found
 
 
+def varies(loop: Loop, around: Block, targets: tuple[Expr, ...]) -> bool:
+    """Whether a loop names something that a loop around it gives other values, in `around` or as its targets."""
+    own = assigned(loop.body) | targeted(loop)
+    changed = (assigned(around) - own) | {part.name for part in records(targets) if isinstance(part, Name)}
+    named = {part.name for part in records((loop.iterable, loop.body)) if isinstance(part, Name)}
+    return not named.isdisjoint(changed)
+
+
 def asked_elements(function: Function) -> dict[Span, frozenset[str]]:
     """Literals of whose elements only methods are called, in loops or by their positions, and which methods these are.
 

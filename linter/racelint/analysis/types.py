@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Set
 
 from racelint.analysis.annotations import STEPS, Annotations
@@ -76,6 +77,13 @@ class Types:
         self._inferred: dict[tuple[str, int], TypeOf | None] = {}
         self._captured: dict[Captured, Value] = {}
         self._is_cut = False  # the answer at hand lacks what is more steps away
+
+    def is_of_unknown_library(self, value: Value) -> bool:
+        """Whether an object is of a library's class of which no table speaks, nor the language's own documentation."""
+        found = self.of(value)
+        if not isinstance(found, LibraryType) or self._knowledge.speaks_of(found.name):
+            return False
+        return found.name.partition(".")[0] not in sys.stdlib_module_names
 
     def is_always_constant(self, parameter: Param) -> bool:
         """Whether each call in the project says outright what a parameter is."""
