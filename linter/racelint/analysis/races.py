@@ -148,7 +148,7 @@ class Races:
             Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
         self._unchanging = Unchanging(symbols, effects, contexts, goroutines.already_set, self.order.readiness)
-        self._cooperating = Cooperating(symbols, places, contexts, self.ways)
+        self.cooperating = Cooperating(symbols, places, contexts, self.ways)
         self._insight = Insight(symbols, contexts, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
@@ -258,7 +258,7 @@ class Races:
             confidence = 1
         if roots[write.entry.context].turn and roots[write.entry.context].turn == roots[other.entry.context].turn:
             confidence = 1  # another server may have requests overlap
-        if confidence > 1 and self._cooperating.are_greenlets(write, other):
+        if confidence > 1 and self.cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
         if confidence > 1 and (self._is_lost(write, other) or self._stop_flags.says_nothing_new(place, write, other)):
             confidence = 1
