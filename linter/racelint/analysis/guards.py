@@ -305,6 +305,7 @@ class Guards:
         )
         unlikely = unlikely or TOLD in (first.access.detail, second.access.detail)
         unlikely = unlikely or self._races.printing.only_shows(other, breach)
+        unlikely = unlikely or self._races.showing.only_shows(second)
         unlikely = unlikely or self._races.cooperating.have_own_locks(breach, other)
         if shape.startswith("update") and place.kind == "field" and lock != ATOMIC:
             # a number is guarded by a lock of its own object

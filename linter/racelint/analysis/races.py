@@ -63,6 +63,7 @@ from racelint.analysis.processends import ProcessEnds
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
+from racelint.analysis.showing import Showing
 from racelint.analysis.spots import Pair, Silence, Spot
 from racelint.analysis.standing import Standing
 from racelint.analysis.stopflags import StopFlags
@@ -112,6 +113,7 @@ class Races:
         self.closing = Closing(symbols, effects, places)
         self.found_set = FoundSet(symbols, effects, places, self.order.readiness)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
+        self.showing = Showing(symbols, self._catching, places.knowledge.sharing)
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
@@ -434,6 +436,8 @@ class Races:
                 contexts = [self._contexts.roots[spot.entry.context] for spot in (write, other)]
                 asked = all(context.kind == "handler" for context in contexts)  # one is told that it comes too late
                 return asked or any(context.is_external for context in contexts)
+            case "resize-iterate":
+                return self.showing.only_shows(other)
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write" | "write-read":
