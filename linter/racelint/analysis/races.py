@@ -44,6 +44,7 @@ from racelint.analysis.handover import HandingOver
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
 from racelint.analysis.insight import Insight
+from racelint.analysis.laidout import LaidOut
 from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
 from racelint.analysis.memory import STORES, Memory
@@ -113,6 +114,7 @@ class Races:
         self.closing = Closing(symbols, effects, places)
         self.found_set = FoundSet(symbols, effects, places, self.order.readiness)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
+        self._laid_out = LaidOut(symbols)
         self.showing = Showing(symbols, self._catching, places.knowledge.sharing)
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
@@ -437,7 +439,8 @@ class Races:
                 asked = all(context.kind == "handler" for context in contexts)  # one is told that it comes too late
                 return asked or any(context.is_external for context in contexts)
             case "resize-iterate":
-                return self.showing.only_shows(other)
+                laid = self._laid_out.replaces(write, self._contexts.roots[write.entry.context])
+                return laid or self.showing.only_shows(other)
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write" | "write-read":
