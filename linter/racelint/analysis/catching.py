@@ -28,13 +28,14 @@ class Catching:
             body = self._symbols.functions[function_id][1].body
             loops = loops_around(body, spot)
             tries = [node for node in records(body) if isinstance(node, Try) and _stands_in(spot, node.body)]
-            for node in [each for each in tries if any(map(self._takes_all, each.handlers))]:
+            for node in [each for each in tries if any(map(self.takes_all, each.handlers))]:
                 if is_looped or any(loop.span.holds(node.span) for loop in loops):
                     return True
             is_looped = is_looped or bool(loops)
         return False
 
-    def _takes_all(self, handler: Handler) -> bool:
+    def takes_all(self, handler: Handler) -> bool:
+        """Whether a handler takes any exception."""
         return handler.caught is None or (isinstance(handler.caught, Name) and handler.caught.name in self._all)
 
 

@@ -15,6 +15,7 @@ from racelint.analysis.ways import Ways
 from racelint.model import Call, Const, Eval, Source
 
 THREADS = "thread"  # the option of what to replace that leaves threads as they are
+GREENLET = "greenlet"
 ANY = ".monkey_patch"  # replaces only what is named, where anything is
 
 
@@ -28,7 +29,10 @@ class Cooperating:
         self._ways = ways
         self._patching = places.knowledge.sharing.names("patches")
         self._libraries = frozenset([_library(name) for name in self._patching])
+        starts = places.knowledge.concurrency.starts.items()
+        self._own_locks = self._libraries | {_library(name) for name, row in starts if row.kind == GREENLET}
         self._loaded: dict[str, bool] = {}
+        self._owners: dict[str, bool] = {}
 
     def are_greenlets(self, first: Spot, second: Spot) -> bool:
         """Whether both accesses are in processes whose threads take turns, as a module on each of their ways sees to.
@@ -37,13 +41,27 @@ class Cooperating:
         """
         if self._is_greenlet(first) or self._is_greenlet(second):
             return True
-        callers = all(self._contexts.roots[spot.entry.context].is_external for spot in (first, second))
-        return callers and self._keeps_greenlets_apart(self._symbols.owner_of(first.function))
+        return self.have_own_locks(first, second)
 
-    def _keeps_greenlets_apart(self, type_id: str) -> bool:
-        """Whether all locks that a type has are between greenlets: so are the callers for which it has them."""
-        locks = self._places.locks_of(type_id)
-        return bool(locks) and all(_library(name) in self._libraries for name in locks)
+    def have_own_locks(self, first: Spot, second: Spot) -> bool:
+        """Whether callers meet, or a thread that others have started, in a type whose locks are all between greenlets.
+
+        So are the callers for which it has them. A thread that the type starts itself is beside them.
+        """
+        roots = [self._contexts.roots[spot.entry.context] for spot in (first, second)]
+        owner = self._symbols.owner_of(first.function)
+        if not any(root.is_external for root in roots) or not self._has_own_locks(owner):
+            return False
+        starters = [root.starter for root in roots if not root.is_external and root.starter is not None]
+        types = [self._symbols.owner_of(starter) for starter in starters]
+        return not any(each and self._places.related(each, owner) for each in types)
+
+    def _has_own_locks(self, type_id: str) -> bool:
+        """Whether all locks that a type has are between greenlets."""
+        if type_id not in self._owners:
+            locks = self._places.locks_of(type_id)
+            self._owners[type_id] = bool(locks) and all(_library(name) in self._own_locks for name in locks)
+        return self._owners[type_id]
 
     def _is_greenlet(self, spot: Spot) -> bool:
         starter = self._contexts.roots[spot.entry.context].starter

@@ -307,6 +307,8 @@ class Guards:
         )
         unlikely = unlikely or TOLD in (first.access.detail, second.access.detail)
         unlikely = unlikely or self._races.printing.only_shows(other, breach)
+        unlikely = unlikely or self._races.logging_loops.only_shows(second)
+        unlikely = unlikely or self._races.cooperating.have_own_locks(breach, other)
         if shape.startswith("update") and place.kind == "field" and lock != ATOMIC:
             # a number is guarded by a lock of its own object
             unlikely = unlikely or not self._races.identity.is_family(lock.rpartition(".")[0], place.owner)

@@ -17,7 +17,7 @@ from racelint.analysis.scripts import Scripts
 from racelint.analysis.spots import Silence, Spot
 from racelint.analysis.symbols import Symbols
 from racelint.analysis.values import Captured, Field, Fresh, FunctionValue, Param, Value
-from racelint.model import Await, Build, Call, Comp
+from racelint.model import Attr, Await, Build, Call, Comp
 from racelint.record import records
 from racelint.span import Span
 
@@ -40,7 +40,7 @@ class Parallel:
         self._goroutines = goroutines
         self._repeating = repeating
         self._scripts = scripts
-        self._run_by: dict[int, frozenset[str]] | None = None  # what _loops_of tells, made when it is asked for
+        self._run_by: dict[int, frozenset[tuple[str, str]]] | None = None  # what _loops_of tells, when it is asked for
 
     def may_meet(self, place: Place, first: int, second: int) -> bool:
         """Whether two contexts may run in parallel at all; a captured variable hangs on more than the contexts."""
@@ -138,7 +138,7 @@ class Parallel:
         unknown = two.near and bool(own) and own == self._symbols.owner_of(two.starter)  # its own object's callbacks
         if self._is_of_starter(two) and self._starts(thread, task, unknown=unknown):
             return True
-        return self._symbols.owner_of(two.starter) in self._loops_of(thread)
+        return self._is_started_on(two.starter, two.span, self._loops_of(thread))
 
     def _starts(self, thread: int, task: int, seen: frozenset[int] = frozenset(), *, unknown: bool = False) -> bool:
         """Whether only a thread, or tasks that it has started, start a task; or else callbacks of `unknown` threads."""
@@ -160,15 +160,31 @@ class Parallel:
         """Whether what starts a context runs on the same loop."""
         return context.kind == "task" or context.near
 
-    def _loops_of(self, thread: int) -> frozenset[str]:
-        """The types that hold, in a field, an event loop that a thread runs."""
+    def _is_started_on(self, starter: str, span: Span | None, loops: frozenset[tuple[str, str]]) -> bool:
+        """Whether a method of a type that holds one of these loops starts something; one below it by that very field.
+
+        `self.loop.create_task(...)`, `asyncio.run_coroutine_threadsafe(..., self.loop)`
+        """
+        owner = self._symbols.owner_of(starter)
+        if owner in [each for each, _ in loops]:
+            return True
+        inherited = [name for each, name in loops if owner in self._symbols.subtypes(each)]
+        if not inherited or span is None:
+            return False
+        calls = [part for part in records(self._symbols.functions[starter][1].body) if isinstance(part, Call)]
+        parts = [part for call in calls if call.span.holds(span) for part in records((call.func, call.args))]
+        return any(isinstance(part, Attr) and part.name in inherited for part in parts)
+
+    def _loops_of(self, thread: int) -> frozenset[tuple[str, str]]:
+        """The types and names of the fields that hold an event loop which a thread runs."""
         if self._run_by is None:
             self._run_by = {}
             for function, effects in self._effects.items():
                 owner = self._symbols.owner_of(function)
-                if owner and any(a.detail == RUNNING and isinstance(a.path, Field) for a in effects.all_accesses()):
-                    for entry in self._contexts.entries.get(function, ()):
-                        self._run_by[entry.context] = self._run_by.get(entry.context, frozenset()) | {owner}
+                paths = [a.path for a in effects.all_accesses() if a.detail == RUNNING] if owner else []
+                held = frozenset([(owner, path.name) for path in paths if isinstance(path, Field)])
+                for entry in self._contexts.entries.get(function, ()) if held else ():
+                    self._run_by[entry.context] = self._run_by.get(entry.context, frozenset()) | held
         return self._run_by.get(thread, frozenset())
 
     def _is_started_by_many(self, context: Context) -> bool:

@@ -44,8 +44,10 @@ from racelint.analysis.handover import HandingOver
 from racelint.analysis.identity import Identity, is_member
 from racelint.analysis.importing import Importing
 from racelint.analysis.insight import Insight
+from racelint.analysis.laidout import LaidOut
 from racelint.analysis.lastruns import LastRuns
 from racelint.analysis.lifecycle import is_closing, is_starting, measures, sets_up, tears_down
+from racelint.analysis.loggingloops import LoggingLoops
 from racelint.analysis.memory import STORES, Memory
 from racelint.analysis.neverfailing import NeverFailing
 from racelint.analysis.nilmaps import NilMaps
@@ -114,6 +116,8 @@ class Races:
         self.found_set = FoundSet(symbols, effects, places, self.order.readiness)
         self.stages = StageOrder(symbols, effects, places, contexts, self.memory)
         self._catching = Catching(symbols, places.knowledge.sharing.names("catches-all"))
+        self._laid_out = LaidOut(symbols)
+        self.logging_loops = LoggingLoops(symbols, self._catching, places.knowledge.sharing)
         self.outcomes = Outcomes(symbols, effects, places.knowledge.snapshots)
         self.collisions = Collisions(symbols, effects, places, contexts, self.identity)
         self.callers = Callers(symbols, effects, contexts, self.ways, self.identity, self.collisions, places)
@@ -150,7 +154,7 @@ class Races:
             Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
         self._unchanging = Unchanging(symbols, effects, contexts, goroutines.already_set, self.order.readiness)
-        self._cooperating = Cooperating(symbols, places, contexts, self.ways)
+        self.cooperating = Cooperating(symbols, places, contexts, self.ways)
         self._insight = Insight(symbols, contexts, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
@@ -260,7 +264,7 @@ class Races:
             confidence = 1
         if roots[write.entry.context].turn and roots[write.entry.context].turn == roots[other.entry.context].turn:
             confidence = 1  # another server may have requests overlap
-        if confidence > 1 and self._cooperating.are_greenlets(write, other):
+        if confidence > 1 and self.cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
         if confidence > 1 and (self._is_lost(write, other) or self._stop_flags.says_nothing_new(place, write, other)):
             confidence = 1
@@ -437,6 +441,9 @@ class Races:
                 contexts = [self._contexts.roots[spot.entry.context] for spot in (write, other)]
                 asked = all(context.kind == "handler" for context in contexts)  # one is told that it comes too late
                 return asked or any(context.is_external for context in contexts)
+            case "resize-iterate":
+                laid = self._laid_out.replaces(write, self._contexts.roots[write.entry.context])
+                return laid or self.logging_loops.only_shows(other)
             case "content-read":
                 return other.access.kind == "measure"  # how many there are is a number of its own
             case "write-write" | "write-read":

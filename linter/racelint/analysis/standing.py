@@ -37,8 +37,8 @@ class Standing:
         if access.kind != "insert" or not isinstance(access, Access):
             return False
         function, span = access.calls[-1][:2] if access.calls else (spot.function, access.span)
-        key = _key_at(self._symbols.functions[function][1], span)
-        return key is not None and self.has(place, key.value, spot.function)
+        key = key_at(self._symbols.functions[function][1], span)
+        return isinstance(key, Const) and self.has(place, key.value, spot.function)
 
     def has(self, place: Place, key: Scalar, function_id: str) -> bool:
         """Whether a mapping has a key whenever a function stores it."""
@@ -114,15 +114,15 @@ def _keys_of(made: Expr) -> list[Scalar] | None:
             return None
 
 
-def _key_at(function: Function, span: Span) -> Const | None:
-    """The constant under which something is stored at a spot."""
+def key_at(function: Function, span: Span) -> Expr | None:
+    """What something is stored under at a spot."""
     for node in records(function.body):
         match node:
             case Assign(targets=targets):
                 items = [target for target in targets if isinstance(target, Item)]
                 keys = [item.key for item in items if span in (node.span, item.span)]
-                if len(keys) == 1 and isinstance(keys[0], Const):
+                if len(keys) == 1:
                     return keys[0]
-            case Call(func=Attr(name="setdefault"), args=(Const() as key, *_)) if node.span == span:
+            case Call(func=Attr(name="setdefault"), args=(key, *_)) if node.span == span:
                 return key
     return None

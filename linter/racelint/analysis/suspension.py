@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from racelint.analysis.branching import is_looped
 from racelint.analysis.collisions import IDENTITIES, LIVE, REMOVALS, RESIZES
-from racelint.analysis.contexts import Contexts, Entry
+from racelint.analysis.contexts import Context, Contexts, Entry
 from racelint.analysis.effects import IN_PLACE, Access, Act, Crossing, Effects
 from racelint.analysis.entering import Entering
 from racelint.analysis.gathering import of_root
@@ -206,7 +206,8 @@ class Suspensions:
         callers = mine.is_external and theirs.is_external
         if callers and not self._is_opening(act) and (act is not None or not theirs.is_loop):
             return 1  # nothing says that callers do both at once
-        if callers and act is None and other.access.kind not in REMOVALS and not self._stays_a_while(other):
+        filled = act is None and mine.is_external and self._is_of_callers(theirs)
+        if filled and other.access.kind not in REMOVALS and not self._stays_a_while(other):
             return 1  # what is only ever filled is a memo: its filler mostly is awaited before it is walked
         if callers and act is not None and self._is_made_at_need(act) and not self._says_shared(other):
             return 1  # who uses an object in one task only never comes twice at once
@@ -217,6 +218,13 @@ class Suspensions:
         if mine != theirs and not mine.is_external and not theirs.is_external:
             return 3
         return 2
+
+    def _is_of_callers(self, context: Context) -> bool:
+        """Whether callers do something themselves, or by tasks that they wait for at once: `await gather(...)`."""
+        if context.is_external or context.starter is None or not context.awaited:
+            return context.is_external
+        entries = self._contexts.entries.get(context.starter, ())
+        return bool(entries) and all(self._contexts.roots[entry.context].is_external for entry in entries)
 
     def _says_shared(self, spot: Spot) -> bool:
         """Whether a type says that several tasks use its objects: by its documentation, or by a lock that it has."""
