@@ -60,6 +60,7 @@ from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.printing import Printing
 from racelint.analysis.processends import ProcessEnds
+from racelint.analysis.rehearsing import Rehearsing
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
@@ -124,6 +125,7 @@ class Races:
         self._unset = Unset(symbols)
         self._nil_maps = NilMaps(symbols, effects)
         importing = Importing(symbols)
+        self.rehearsing = Rehearsing(symbols, importing)
         self._fixed_fields = FixedFields(
             symbols, effects, places.types, self.order.readiness.is_made_within,
             FixedParameters(symbols, places.types, importing),
@@ -341,7 +343,7 @@ class Races:
             return True
         if any(is_deliberate(self._symbols.functions[spot.function][1].doc) for spot in (write, other)):
             return True
-        if self.is_for_tests(write) or self.is_for_tests(other):
+        if any(self.is_for_tests(spot) or self.rehearsing.does(spot) for spot in (write, other)):
             return True
         if callers.is_setting_up(write, other) or callers.is_setting_up(other, write):
             return True
