@@ -565,7 +565,8 @@ class Module(Record):
     file, in whatever scope, where it takes more than an outline to know what is imported. `constraint` is the condition
     on which builds take a file in, in the language's own words. `main_code` is where the file does something if it is
     run as a program, `installs` under which names packages are imported that lie in folders of other names, with these
-    (relative to the file's).
+    (relative to the file's). `doc` is what the comments at the head of a program's file say of that, where programs are
+    packages of their own.
     """
 
     language: str
@@ -590,6 +591,7 @@ class Module(Record):
     loads: tuple[Imported, ...] = ()
     main_code: Span | None = None
     installs: tuple[tuple[str, str], ...] = ()
+    doc: str = ""
 
 
 class Source(Record):

@@ -1,7 +1,7 @@
 """Endless waits: what follows a wait for the end of a context that nothing ever ends is never done.
 
 `<-ctx.Done()`, or a case of a `select`, where `ctx` is `context.Background()`: its channel is nil. A function may have
-that from all that call it, or find it in a field that holds nothing else.
+that, or the channel alone, from all that call it, or find it in a field that holds nothing else.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from racelint.analysis.arriving import Arriving, Given, Source
 from racelint.analysis.branching import blocks, waits
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols
+from racelint.analysis.type_names import ClassType, LibraryType
 from racelint.analysis.types import Types
 from racelint.analysis.values import Builtin
 from racelint.knowledge import Knowledge
-from racelint.model import Attr, Call, Eval, Expr, Jump, Op, Stmt
+from racelint.model import Attr, Call, Eval, Expr, Jump, Make, Op, Stmt
 from racelint.record import records
 from racelint.span import Span
 
@@ -48,14 +49,14 @@ class EndlessWaits(Arriving):
 
     def _is_endless_wait(self, function_id: str, stmt: Stmt) -> bool:
         match stmt:
-            case Eval(value=Op(operator="receive", operands=(Call(func=Attr(base=context, name=method)),))):
-                return method in self._knowledge.ends and self._is_endless(function_id, context)
+            case Eval(value=Op(operator="receive", operands=(channel,))):
+                return self._is_endless(function_id, channel)
             case _:
                 return False
 
-    def _is_endless(self, function_id: str, context: Expr) -> bool:
-        """Whether all that a context can be is known, and nothing ends it."""
-        origins = self._origins(Given(function_id, context))
+    def _is_endless(self, function_id: str, channel: Expr) -> bool:
+        """Whether all contexts are known whose end a channel can tell of, and nothing ends them."""
+        origins = self._origins(Given(function_id, channel))
         return bool(origins) and all([self._names_endless(origin) for origin in origins or ()])
 
     def _names_endless(self, origin: object) -> bool:
@@ -66,7 +67,20 @@ class EndlessWaits(Arriving):
             made = self._symbols.meant(function_id, expr.func)
             if isinstance(made, Builtin) and self._names_endless(made):
                 return [made]
+            match expr.func:
+                case Attr(base=context, name=method) if made is None and method in self._knowledge.ends:
+                    return [Given(function_id, context)]
+        if isinstance(expr, Make) and not self._is_object(function_id, expr):
+            return None
         return super()._behind(function_id, expr, part)
+
+    def _is_object(self, function_id: str, made: Make) -> bool:
+        """Whether something is of a type that has methods, not a channel."""
+        match self._types.expressions.of(function_id, made):
+            case ClassType(type=type_id):
+                return self.is_interface(type_id)
+            case found:
+                return isinstance(found, LibraryType) and "." in found.name
 
 
 def _may_lead_anywhere(part: object) -> bool:

@@ -322,6 +322,8 @@ class Guards:
             confidence = 1  # a lock that one of them holds, and the other one on some way
         if any(self._races.is_left_over(spot) or self._races.is_for_tests(spot) for spot in (breach, other)):
             confidence = 1
+        if self._races.rehearsing.does(breach):
+            confidence = 1
         if self._is_foreign(place, lock, breach, other):
             confidence = 1  # in code that nobody had looked at before none of 21 such reports was right
         return Pair(place, breach, other, shape, "guard", confidence)

@@ -69,6 +69,7 @@ def merged(files: list[Source]) -> Module:
         attribute_stores=tuple(store for file in files for store in file.module.attribute_stores),
         constructions=tuple(made for file in files for made in file.module.constructions),
         fillings=tuple(filling for file in files for filling in file.module.fillings),
+        doc="\n\n".join([file.module.doc for file in files if file.module.doc]),
     )  # fmt: skip
     bodies: dict[str, Block] = {}
     for file in files:

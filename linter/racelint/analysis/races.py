@@ -62,6 +62,8 @@ from racelint.analysis.paths import root
 from racelint.analysis.places import Place, Places, may_overlap, overlap
 from racelint.analysis.printing import Printing
 from racelint.analysis.processends import ProcessEnds
+from racelint.analysis.recomputing import Recomputing
+from racelint.analysis.rehearsing import Rehearsing
 from racelint.analysis.repeating import Repeating
 from racelint.analysis.rewriting import Rewriting
 from racelint.analysis.scripts import Scripts
@@ -130,6 +132,7 @@ class Races:
         self._unset = Unset(symbols)
         self._nil_maps = NilMaps(symbols, effects)
         importing = Importing(symbols)
+        self.rehearsing = Rehearsing(symbols, importing)
         self._fixed_fields = FixedFields(
             symbols, effects, places.types, self.order.readiness.is_made_within,
             FixedParameters(symbols, places.types, importing),
@@ -158,6 +161,7 @@ class Races:
         self._insight = Insight(symbols, contexts, self.memory)
         self._gathering = Gathering(symbols, effects, places, contexts, self.memory)
         self.spots = self._gathering.by_place()
+        self._recomputing = Recomputing(symbols, self.spots, places)
         self._same: dict[Place, bool] = {}
         self._tested = {place for place, spots in self.spots.items() if any(_decides_by(spot) for spot in spots)}
 
@@ -348,7 +352,7 @@ class Races:
             return True
         if any(is_deliberate(self._symbols.functions[spot.function][1].doc) for spot in (write, other)):
             return True
-        if self.is_for_tests(write) or self.is_for_tests(other):
+        if any(self.is_for_tests(spot) or self.rehearsing.does(spot) for spot in (write, other)):
             return True
         if callers.is_setting_up(write, other) or callers.is_setting_up(other, write):
             return True
@@ -451,6 +455,7 @@ class Races:
                 made = self._is_made_on_demand(place, write, other) and write.access.detail not in CONTAINERS
                 made = made and write.entry.context == other.entry.context
                 alike = self._store_alike(write, other) and not self._is_helped(place, write, other)
+                alike = alike or self._recomputing.stores_the_same(place, write, other)
                 if unseen or made or alike or other.access.detail == TOLD or self._is_idle_number(place, write, other):
                     return True
                 if self._is_figure(place) or self._stays_the_same(place) or self._puts_back(write, other):

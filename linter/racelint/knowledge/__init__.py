@@ -29,7 +29,7 @@ DOES = {
     "copies", "launches", "makes", "keeps", "new", "puts-in", "takes-out", "dispatches", "keeps-result", "unlinks",
     "fills-itself", "gives-back", "counts", "fails", "timed", "timed-out", "cancelled", "tells-cause", "compares",
     "gives-once", "refreshes", "makes-pipe", "closes-pipe", "reads-all", "drops-requests", "signals", "until-signal",
-    "runs-once", "closes", "fails-closed", "depends",
+    "runs-once", "closes", "fails-closed", "depends", "computes",
 }  # fmt: skip
 TABLES = (
     "container", "function", "lock", "start", "entry", "safe", "unsafe", "join", "wait", "counterpart",

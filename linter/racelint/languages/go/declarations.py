@@ -84,18 +84,32 @@ class Lowering(TypeDeclarations):
             tuple(self.attribute_stores), tuple(self.constructions), comments, generated, lines, package, TRAITS,
             mentions=" ".join(sorted(self.mentions)), called=" ".join(sorted(self.called)),
             annotations=(*self.annotations, *self.notes.left(), *self.prose.annotations()),
+            doc=self._head(root) if package == "main" else "",
         )  # fmt: skip
+
+    def _head(self, root: Node) -> str:
+        """The comments above the package clause, and those behind the imports that stand above no declaration."""
+        above: list[Node] = []
+        said: list[str] = []
+        for node in root.named_children:
+            if node.type == "comment":
+                above.append(node)
+                continue
+            if node.type == "package_clause":
+                said.append(self._doc(above, node))
+            elif node.type != "import_declaration":
+                own = _right_above(above, node)
+                said += [self._said(comment) for comment in above if comment not in own]
+                break
+            above = []
+        return "\n".join(said)
 
     def _doc(self, above: Sequence[Node], node: Node) -> str:
         """The comments that end right above a declaration."""
-        found: list[str] = []
-        line = node.start_point[0]
-        for comment in reversed(above):
-            if comment.end_point[0] != line - 1:
-                break
-            line = comment.start_point[0]
-            found.append(self.text.of(comment).removeprefix("//").removeprefix("/*").removesuffix("*/").strip())
-        return "\n".join(reversed(found))
+        return "\n".join([self._said(comment) for comment in _right_above(above, node)])
+
+    def _said(self, comment: Node) -> str:
+        return self.text.of(comment).removeprefix("//").removeprefix("/*").removesuffix("*/").strip()
 
     def _top(self, node: Node, package: str, doc: str, out: list[Stmt]) -> None:
         match node.type:
@@ -334,6 +348,18 @@ class Lowering(TypeDeclarations):
 
 def _misplaced(message: str, node: Node) -> SourceProblem:
     return SourceProblem("syntax-error", message, node.start_point[0] + 1, node.start_point[1] + 1)
+
+
+def _right_above(comments: Sequence[Node], node: Node) -> list[Node]:
+    """Those of the comments before a declaration between which and that there is no empty line."""
+    found: list[Node] = []
+    line = node.start_point[0]
+    for comment in reversed(comments):
+        if comment.end_point[0] != line - 1:
+            break
+        line = comment.start_point[0]
+        found.append(comment)
+    return found[::-1]
 
 
 def _specs(node: Node, *kinds: str) -> Iterable[Node]:
