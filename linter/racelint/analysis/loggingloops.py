@@ -1,4 +1,4 @@
-"""Logging loops: loops that only log what they go over, where whatever stops them is taken by a handler that logs it, too.
+"""Logging loops: loops that only log what they go over, where whatever stops them is taken by a handler that logs it.
 
 `try: for name in self.queues: log.info(...)`, `except Exception as error: log.error(error)`: who fails there, since the
 container has grown, shows a little less this time.
