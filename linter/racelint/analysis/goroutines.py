@@ -57,6 +57,7 @@ class Goroutines:
         self._succession = Succession(symbols, contexts)
         self._startup = Startup(symbols, effects, contexts, memory)
         self.already_set = AlreadySet(symbols, effects, contexts, self._startup, knowledge)
+        self.likely_set = AlreadySet(symbols, effects, contexts, self._startup, knowledge, likely=True)
         self._exclusive: dict[tuple[int, int], bool] = {}
 
     def parallel(self, write: Spot, one: Context, other: Spot, two: Context) -> int | Silence:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from racelint.analysis.branching import blocks, leaves
 from racelint.model import (
     Assign,
+    Attr,
     Block,
     Branch,
     Build,
@@ -36,10 +37,15 @@ FAILURE = "error"
 
 def fails(function: Function, jump: Jump) -> bool:
     """Whether a return says that something has failed."""
+    value = _last(jump.value)
+    return tells_failure(function) and value is not None and value != Const(None)
+
+
+def tells_failure(function: Function) -> bool:
+    """Whether what a function returns last is an error, or nothing."""
     returns = function.returns
     last = returns.args[-1] if returns is not None and returns.name == "results" and returns.args else returns
-    value = _last(jump.value)
-    return last is not None and last.name == FAILURE and value is not None and value != Const(None)
+    return last is not None and last.name == FAILURE
 
 
 def _last(value: Expr | None) -> Expr | None:
@@ -60,7 +66,7 @@ def passes(block: Block, spot: Span, may_leave: Callable[[Jump], bool], asks: Ca
 
 def finds(test: Expr) -> bool:
     """Whether a test holds where something is there."""
-    return isinstance(test, Op) and test.operator in ("is not", "!=")
+    return isinstance(test, Name | Attr) or (isinstance(test, Op) and test.operator in ("is not", "!="))
 
 
 def _passes_in(stmt: Stmt, spot: Span, may_leave: Callable[[Jump], bool], asks: Callable[[Expr], bool]) -> bool:
@@ -68,7 +74,7 @@ def _passes_in(stmt: Stmt, spot: Span, may_leave: Callable[[Jump], bool], asks: 
         case Hold(body=body) if any([each.span.holds(spot) for each in body]):
             return passes(body, spot, may_leave, asks)
         case Branch(test=test, then=then, orelse=orelse) if any([each.span.holds(spot) for each in (*then, *orelse)]):
-            return asks(test) and passes(then, spot, may_leave, asks)
+            return asks(test) and not finds(test) and passes(then, spot, may_leave, asks)
         case Branch(test=test):
             return isinstance(test, Op)
         case Loop() | Try() | Labelled() | Defer() | Spawn():

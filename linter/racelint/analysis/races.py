@@ -156,6 +156,7 @@ class Races:
             symbols, places, contexts, self.collisions, self.callers, goroutines, self.memory, self._repeating, effects,
             Scripts(symbols, effects, contexts, self.ways, places.knowledge.sharing.names("loads")),
         )  # fmt: skip
+        self._likely_set = goroutines.likely_set
         self._unchanging = Unchanging(symbols, effects, contexts, goroutines.already_set, self.order.readiness)
         self.cooperating = Cooperating(symbols, places, contexts, self.ways)
         self._insight = Insight(symbols, contexts, self.memory)
@@ -271,6 +272,8 @@ class Races:
         if confidence > 1 and self.cooperating.are_greenlets(write, other):
             confidence = 1  # it takes a wait between two steps
         if confidence > 1 and (self._is_lost(write, other) or self._stop_flags.says_nothing_new(place, write, other)):
+            confidence = 1
+        if confidence > 1 and (self._likely_set.excludes(write) or self._likely_set.excludes(other)):
             confidence = 1
         if self.memory.governs(write.function) and self._is_roundabout(write, other):
             confidence = min(confidence, PROVEN - 1)

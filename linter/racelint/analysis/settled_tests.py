@@ -49,7 +49,7 @@ class SettledTests:
     def on_the_way(self, function_id: str, function: Function, spot: Span) -> Iterator[Answer]:
         """The answers that are the same wherever the function asks again."""
         for branch, arm in arms(function.body, spot):
-            for answer in _answers(branch.test, held=arm == 0):
+            for answer in answers(branch.test, held=arm == 0):
                 if self._stays(answer.path, function_id, function, branch.span):
                     yield answer
 
@@ -59,7 +59,7 @@ class SettledTests:
         Of fields that other packages see, or what decodes an object, that is not known.
         """
         for branch, arm in arms(function.body, spot, turns=True):
-            for answer in _answers(branch.test, held=arm == 0):
+            for answer in answers(branch.test, held=arm == 0):
                 names = answer.path[1:]
                 if any([name in self._changed or name[:1].isupper() for name in names]):
                     continue
@@ -89,23 +89,23 @@ def _is_of_first(function_id: str, path: Value) -> bool:
 
 def found_empty(method: Function, spot: Span) -> frozenset[str]:
     """The own fields that tests on the way to a spot have found to hold nothing: `if self._thread is None: ...`."""
-    found = [answer for branch, arm in arms(method.body, spot) for answer in _answers(branch.test, held=arm == 0)]
+    found = [answer for branch, arm in arms(method.body, spot) for answer in answers(branch.test, held=arm == 0)]
     return frozenset([a.path[-1] for a in found if a.path[:-1] == ("local", method.own) and not a.value])
 
 
 def says_unset(test: Expr, path: Path, *, held: bool) -> bool:
     """Whether a test that has held, or has not, says that a path holds nothing."""
-    return any(answer.path == path and not answer.value for answer in _answers(test, held=held))
+    return any(answer.path == path and not answer.value for answer in answers(test, held=held))
 
 
-def _answers(test: Expr, *, held: bool) -> Iterator[Answer]:
+def answers(test: Expr, *, held: bool) -> Iterator[Answer]:
     """What is known once a test has held, or has not."""
     match test:
         case Op(operator="not", operands=(operand,)):
-            yield from _answers(operand, held=not held)
+            yield from answers(operand, held=not held)
         case Logic(operator=operator, operands=operands) if held == (operator == "and"):
             for operand in operands:
-                yield from _answers(operand, held=held)
+                yield from answers(operand, held=held)
         case Op(operator="==" | "!=" | "is" | "is not" as operator, operands=(one, Const(value=value))):
             if held == (operator in ("==", "is")) and (path := _path(one)):
                 yield Answer(path, True, value)

@@ -175,7 +175,7 @@ class Startup:
 
     def _leads_before(self, step: Step, index: int, called: str) -> bool:
         """Whether a function may come, before one of its steps, to where a context begins, by any way."""
-        begins = {function for function, _ in self._beginnings(index, called)}
+        begins = {function for function, _ in self.beginnings(index, called)}
         return any(
             not begins.isdisjoint(self._below(callee))
             for span, callee in _led_to(self._effects[step.function])
@@ -202,7 +202,7 @@ class Startup:
         seen |= {index}
         ways = [
             (entry, self._contexts.root(function, entry), self._contexts.steps(function, entry, span))
-            for function, span in self._beginnings(index, called)
+            for function, span in self.beginnings(index, called)
             for entry in self._contexts.entries.get(function, ())
             if entry.context not in seen and not self._is_of_other_program(function, entry, step)
         ]
@@ -218,7 +218,7 @@ class Startup:
             return step.function in self._run[PREPARING] and root in self._run[COMMAND]
         return self._all_lead_later(step, entry.context, root, seen)
 
-    def _beginnings(self, index: int, called: str) -> Sequence[tuple[str, Span]]:
+    def beginnings(self, index: int, called: str) -> Sequence[tuple[str, Span]]:
         """Where a context is started, or its function registered, or the object made whose method a library calls."""
         context = self._contexts.roots[index]
         if context.starter is not None and context.span is not None:

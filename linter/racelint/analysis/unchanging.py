@@ -18,6 +18,7 @@ from racelint.analysis.effects import Effects, where_made
 from racelint.analysis.neverempty import completing
 from racelint.analysis.places import Place
 from racelint.analysis.readiness import Readiness
+from racelint.analysis.setting import Variable
 from racelint.analysis.spots import Spot
 from racelint.analysis.symbols import Symbols, argument
 from racelint.analysis.values import FunctionValue
@@ -61,7 +62,7 @@ class Unchanging:
         if other.is_write:
             return True
         if place.kind == "global":
-            return self._already_set.is_set_by_then(place.owner, place.name, other)
+            return self._already_set.is_set_by_then(Variable(place.owner, (place.name,), True), other)
         return self._is_set_where_made(place, other)
 
     def _keeps_one(self, place: Place) -> bool:
