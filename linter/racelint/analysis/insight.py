@@ -3,10 +3,10 @@
 Of the warnings of which one side only looks at what the other one changes, on repositories that the rule had not been
 mended on, none was right in which
 
-- a turn of a loop that waits for something stores what the closure looks at that a turn has started (7): who writes
+- a turn of a loop that waits for something stores what the closure looks at that a turn has started (6): who writes
   `case batch <- next: lastSent = now; go func() { sleep(lastSent); timeout <- true }()` has the states of the loop say
-  when the next one comes. Variables of the loop itself, which were one for all turns, are easily forgotten (5 of 8);
-- the function stores it anew when it has waited for something since it has started the closure (6).
+  when the next one comes. Variables of the loop itself, which were one for all turns, are easily forgotten (4 of 7);
+- the function stores it anew when it has waited for something since it has started the closure (5).
 
 That the two meet may be right all the same: each of them is ordered by something that is not seen here, or by nothing.
 """
