@@ -20,6 +20,7 @@ class Importing:
         self._imports: dict[str, set[str]] = defaultdict(set)
         self._reached: dict[str, frozenset[str]] = {}
         self._mains: set[str] = set()
+        self.starts: list[Source] = []  # the files in which programs start
         self._are_linked: dict[frozenset[str], bool] = {}
         for source in symbols.sources.values():
             self._read(source)
@@ -32,6 +33,7 @@ class Importing:
         self._imports[module].update(self._symbols.imports[source.name])
         if source.module.package == "main" and "main" in source.module.functions:
             self._mains.add(module)
+            self.starts.append(source)
 
     def _follow(self, main: str) -> None:
         todo = [main]

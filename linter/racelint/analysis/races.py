@@ -15,7 +15,6 @@ from racelint.analysis.collisions import ERROR, REMOVALS, SEVERITY, Collisions
 from racelint.analysis.contexts import Contexts
 from racelint.analysis.contradictions import Contradictions
 from racelint.analysis.cooperating import Cooperating
-from racelint.analysis.deadlines import Deadlines
 from racelint.analysis.deadstores import DeadStores
 from racelint.analysis.documented import is_deliberate, is_for_tests
 from racelint.analysis.effects import (
@@ -128,7 +127,6 @@ class Races:
         self._dead_stores = DeadStores(symbols)
         self._partial_copies = PartialCopies(symbols, effects)
         self._last_runs = LastRuns(symbols, contexts, places.knowledge)
-        self._deadlines = Deadlines(symbols, effects, contexts, places.knowledge)
         self._unset = Unset(symbols)
         self._nil_maps = NilMaps(symbols, effects)
         importing = Importing(symbols)
@@ -375,7 +373,7 @@ class Races:
             return True  # who reads it has mostly come by what sets it
         if self._partial_copies.leave_out(other):
             return True  # only what copies the struct around it has to do with it
-        if self._are_from_elsewhere(write, other) or self._deadlines.have_passed(write, other):
+        if self._are_from_elsewhere(write, other):
             return True
         if self._last_runs.share(write, other, self.spots) or self._insight.has(place, write, other):
             return True

@@ -44,8 +44,7 @@ class Rehearsing:
     @cached_property
     def _rehearsals(self) -> frozenset[str]:
         """The main packages that are such programs; none where there is no other program, which then is the product."""
-        packages = self._symbols.sources.values()
-        mains = [each for each in packages if each.module.package == "main" and "main" in each.module.functions]
+        mains = self._importing.starts
         folders = {os.path.dirname(source.path) for source in mains}
         root = os.path.commonpath(folders) if folders else ""
         found = frozenset([package_of(each.name) for each in mains if _is_named(each, root) or _is_said(each)])

@@ -34,7 +34,7 @@ class RenewedStarts:
         self._effects = effects
         self._places = places
         self._contexts = contexts
-        self._renewing = Renewing(symbols, dict(effects), places, contexts)
+        self._renewing = Renewing(symbols, effects, places, contexts)
         self._found: dict[tuple[Context, Value], bool] = {}
         self._sure: dict[tuple[Field, bool], bool] = {}
 

@@ -6,7 +6,7 @@ is one of `Bills`, no one of `Letters` that does the same has that document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from racelint.analysis.branching import comes_first
@@ -35,7 +35,7 @@ class Frame(NamedTuple):
 class Renewing:
     """Tells objects apart by the holders of the pointers that lead to them."""
 
-    def __init__(self, symbols: Symbols, effects: dict[str, Effects], places: Places, contexts: Contexts) -> None:
+    def __init__(self, symbols: Symbols, effects: Mapping[str, Effects], places: Places, contexts: Contexts) -> None:
         self._symbols = symbols
         self._effects = effects
         self._places = places

@@ -76,7 +76,8 @@ LINKS = 12  # re-exports followed before a name counts as unknown
 class Words(NamedTuple):
     """The names that a file speaks of, and those that it calls; whether it is in the usual build, and analysed there.
 
-    `packages` are its own and those that it imports.
+    `packages` are its own and those that it imports. `partial` says that it is no test, and not all of it is analysed:
+    it is generated, or for another build.
     """
 
     path: str
@@ -84,6 +85,7 @@ class Words(NamedTuple):
     packages: tuple[str, ...]
     mentions: str
     called: str
+    partial: bool
 
 
 class Symbols:
@@ -747,4 +749,5 @@ def _words(module: str, file: Source) -> Words:
     content = file.module
     packages = (module.partition("@")[0], *sorted({each.module for each in content.imports.values()}))
     known = file.reported and not file.left_out
-    return Words(file.path, known, packages, content.mentions, content.called)
+    partial = content.generated or (file.reported and file.left_out)
+    return Words(file.path, known, packages, content.mentions, content.called, partial)

@@ -11,7 +11,6 @@ from racelint.analysis.singles import START
 from racelint.analysis.symbols import Symbols
 
 UNSEEN = frozenset({"C", "unsafe"})  # what a package imports that others call by names in its comments
-TEST_ENDING = "_test.go"
 
 
 class Unnamed:
@@ -38,6 +37,5 @@ class Unnamed:
     def _others(self) -> set[str]:
         """The packages with files of which not all names are known: generated, or for other builds."""
         if self._partly_known is None:
-            unknown = [each for each in self._symbols.words if not each.known and not each.path.endswith(TEST_ENDING)]
-            self._partly_known = {each.packages[0] for each in unknown}
+            self._partly_known = {each.packages[0] for each in self._symbols.words if each.partial}
         return self._partly_known
